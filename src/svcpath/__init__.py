@@ -1,0 +1,1 @@
+"""svcpath: proves, layer by layer, why a Kubernetes Service does not work."""
