@@ -1,0 +1,1 @@
+"""What ``import svcpath`` re-exports."""
