@@ -512,7 +512,9 @@ class Event(Object):
     @property
     def at(self) -> str | None:
         """Last time it was seen, RFC 3339."""
-        return self.last_timestamp or self.event_time or self.first_timestamp or self.metadata.creation_timestamp
+        return (
+            self.last_timestamp or self.event_time or self.first_timestamp or self.metadata.creation_timestamp
+        )
 
 
 class ConfigMap(Object):
@@ -649,7 +651,16 @@ class OtherObject(Object):
 
 
 WORKLOAD_KINDS = frozenset(
-    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Rollout"}
+    {
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "DaemonSet",
+        "Job",
+        "CronJob",
+        "ReplicationController",
+        "Rollout",
+    }
 )
 
 #: API kind -> record, for the decoder. Workload-like CRDs are recognised by their ``spec.template``.

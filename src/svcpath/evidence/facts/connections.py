@@ -1,0 +1,34 @@
+"""Recorded connection attempts."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt to connect, and how it ended.
+
+    ``host`` is what the client named (a name or an address without brackets), ``address`` the address it connected to
+    (empty if unknown), ``outcome`` one of: ok, http-error (connected, status >= 400 or broken reply), refused, timeout,
+    reset, no-route, dns-failure, tls-error, error. ``client`` is the Pod ("namespace/name" or name), "other" for
+    "some other Pod", or "". ``status`` is the HTTP status (0: none), ``body`` the first bytes of the reply.
+    """
+
+    client: str
+    host: str
+    port: int
+    outcome: str
+    address: str = ""
+    protocol: str = "TCP"
+    status: int = 0
+    body: str = ""
+    seconds: float | None = None
+    source_address: str = ""
+    source_port: int = 0
+    at: str = ""
+    error: str = ""
+    line: int = 0
+
+
+class Attempts(msgspec.Struct, frozen=True, kw_only=True):
+    attempts: tuple[Attempt, ...]

@@ -1,0 +1,92 @@
+"""Facts of a node that are neither API objects nor rule dumps."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Sysctls(msgspec.Struct, frozen=True):
+    """Keys with dots (net.ipv4.ip_forward), values as printed."""
+
+    values: dict[str, str]
+
+
+class HairpinModes(msgspec.Struct, frozen=True):
+    """Bridge port name -> hairpin_mode (true = 1), from /sys/class/net/BRIDGE/brif/PORT/hairpin_mode."""
+
+    ports: dict[str, bool]
+
+
+class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A line or two about a node: its name, the STATUS column of `kubectl get nodes` (Ready, NotReady, Unknown, ...),
+    its kernel release; what is not told is empty. ``note`` is the rest of the line."""
+
+    name: str = ""
+    status: str = ""
+    kernel: str = ""
+    note: str = ""
+
+
+class NodeReports(msgspec.Struct, frozen=True):
+    nodes: tuple[NodeReport, ...]
+
+
+class KubeProxyConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1); "" where not set."""
+
+    mode: str = ""
+    cluster_cidr: str = ""
+    detect_local_mode: str = ""
+    sync_period: str = ""
+    min_sync_period: str = ""
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """One sample of a Prometheus text exposition."""
+
+    name: str
+    value: float
+    labels: dict[str, str] = {}
+
+
+class Metrics(msgspec.Struct, frozen=True):
+    samples: tuple[Sample, ...]
+
+
+class HealthReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node's healthCheckNodePort answered."""
+
+    node: str
+    port: int
+    status: int
+    namespace: str = ""
+    name: str = ""
+    local_endpoints: int | None = None
+
+
+class HealthReplies(msgspec.Struct, frozen=True):
+    replies: tuple[HealthReply, ...]
+
+
+class LoadBalancerTarget(msgspec.Struct, frozen=True, kw_only=True):
+    id: str = ""
+    port: int = 0
+    state: str = ""
+    reason: str = ""
+
+
+class LoadBalancerHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """Target group settings and target states, seconds where a duration; None where not given."""
+
+    health_check_interval: float | None = None
+    unhealthy_threshold: int | None = None
+    healthy_threshold: int | None = None
+    deregistration_delay: float | None = None
+    targets: tuple[LoadBalancerTarget, ...] = ()
+
+
+class Runtime(msgspec.Struct, frozen=True, kw_only=True):
+    """Which resolver a container's application goes through, and how that is known."""
+
+    resolver: str
+    evidence: str

@@ -1,0 +1,37 @@
+"""Text that stays raw: each resolver, each data-plane dialect parses its own, since they differ in just that."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RawText(msgspec.Struct, frozen=True):
+    """The text of one file or command output, decoded and otherwise untouched."""
+
+    text: str
+
+
+class LogText(msgspec.Struct, frozen=True, kw_only=True):
+    """A component's log. ``component`` is "coredns", "kube-proxy", "node-local-dns", or "" if the lines don't tell."""
+
+    component: str
+    text: str
+
+
+class Unplaced(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that no format recognises, and why (its first bytes in words)."""
+
+    why: str
+    size: int
+
+
+class Damaged(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a known format that broke off or holds lines that don't parse; what could be read was kept.
+
+    ``line`` counts from 1 (0: unknown), ``read`` says what was kept, e.g. "3 of 4 documents".
+    """
+
+    kind: str
+    why: str
+    line: int = 0
+    read: str = ""
