@@ -19,21 +19,21 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     """Base of every API record: frozen, keyword-only, camelCase on the wire."""
 
 
-class ManagedFields(Record):
+class ManagedFields(Record, frozen=True, kw_only=True):
     manager: str = ""
     operation: str = ""
     time: str | None = None
     subresource: str = ""
 
 
-class OwnerReference(Record):
+class OwnerReference(Record, frozen=True, kw_only=True):
     kind: str = ""
     name: str = ""
     uid: str = ""
     controller: bool | None = None
 
 
-class ObjectMeta(Record):
+class ObjectMeta(Record, frozen=True, kw_only=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -49,7 +49,7 @@ class ObjectMeta(Record):
     finalizers: tuple[str, ...] | None = None
 
 
-class Object(Record):
+class Object(Record, frozen=True, kw_only=True):
     """What every API object has."""
 
     api_version: str = ""
@@ -76,7 +76,7 @@ class Object(Record):
 # --- core/v1 Service -------------------------------------------------------------------------------------------
 
 
-class ServicePort(Record):
+class ServicePort(Record, frozen=True, kw_only=True):
     """``target_port`` is a number or a port name; absent means ``port``."""
 
     name: str = ""
@@ -87,15 +87,15 @@ class ServicePort(Record):
     app_protocol: str | None = None
 
 
-class ClientIPConfig(Record):
+class ClientIPConfig(Record, frozen=True, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class SessionAffinityConfig(Record):
+class SessionAffinityConfig(Record, frozen=True, kw_only=True):
     client_ip: ClientIPConfig | None = msgspec.field(name="clientIP", default=None)
 
 
-class ServiceSpec(Record):
+class ServiceSpec(Record, frozen=True, kw_only=True):
     type: str = "ClusterIP"
     cluster_ip: str | None = msgspec.field(name="clusterIP", default=None)
     cluster_ips: tuple[str, ...] | None = msgspec.field(name="clusterIPs", default=None)
@@ -118,21 +118,21 @@ class ServiceSpec(Record):
     publish_not_ready_addresses: bool | None = None
 
 
-class LoadBalancerIngress(Record):
+class LoadBalancerIngress(Record, frozen=True, kw_only=True):
     ip: str | None = None
     hostname: str | None = None
     ip_mode: str | None = None
 
 
-class LoadBalancerStatus(Record):
+class LoadBalancerStatus(Record, frozen=True, kw_only=True):
     ingress: tuple[LoadBalancerIngress, ...] | None = None
 
 
-class ServiceStatus(Record):
+class ServiceStatus(Record, frozen=True, kw_only=True):
     load_balancer: LoadBalancerStatus | None = None
 
 
-class Service(Object):
+class Service(Object, frozen=True, kw_only=True):
     spec: ServiceSpec = ServiceSpec()
     status: ServiceStatus | None = None
 
@@ -158,7 +158,7 @@ class Service(Object):
 # --- discovery.k8s.io/v1 EndpointSlice --------------------------------------------------------------------------
 
 
-class ObjectReference(Record):
+class ObjectReference(Record, frozen=True, kw_only=True):
     kind: str = ""
     name: str = ""
     namespace: str = ""
@@ -167,22 +167,22 @@ class ObjectReference(Record):
     field_path: str = ""
 
 
-class EndpointConditions(Record):
+class EndpointConditions(Record, frozen=True, kw_only=True):
     ready: bool | None = None
     serving: bool | None = None
     terminating: bool | None = None
 
 
-class ForZone(Record):
+class ForZone(Record, frozen=True, kw_only=True):
     name: str = ""
 
 
-class EndpointHints(Record):
+class EndpointHints(Record, frozen=True, kw_only=True):
     for_zones: tuple[ForZone, ...] | None = None
     for_nodes: tuple[ForZone, ...] | None = None
 
 
-class Endpoint(Record):
+class Endpoint(Record, frozen=True, kw_only=True):
     """One endpoint of a slice. A missing ``ready`` or ``serving`` means true, a missing ``terminating`` false
     (discovery.k8s.io/v1, EndpointConditions)."""
 
@@ -207,7 +207,7 @@ class Endpoint(Record):
         return self.conditions is not None and self.conditions.terminating is True
 
 
-class EndpointPort(Record):
+class EndpointPort(Record, frozen=True, kw_only=True):
     """``port`` absent means all ports (or, from the slice controller, that no target port was found)."""
 
     name: str | None = None
@@ -216,7 +216,7 @@ class EndpointPort(Record):
     app_protocol: str | None = None
 
 
-class EndpointSlice(Object):
+class EndpointSlice(Object, frozen=True, kw_only=True):
     address_type: str = ""
     endpoints: tuple[Endpoint, ...] | None = None
     ports: tuple[EndpointPort, ...] | None = None
@@ -233,76 +233,76 @@ class EndpointSlice(Object):
 # --- core/v1 Endpoints -------------------------------------------------------------------------------------------
 
 
-class EndpointAddress(Record):
+class EndpointAddress(Record, frozen=True, kw_only=True):
     ip: str = ""
     hostname: str | None = None
     node_name: str | None = None
     target_ref: ObjectReference | None = None
 
 
-class EndpointsPort(Record):
+class EndpointsPort(Record, frozen=True, kw_only=True):
     name: str | None = None
     port: int = 0
     protocol: str | None = None
 
 
-class EndpointSubset(Record):
+class EndpointSubset(Record, frozen=True, kw_only=True):
     addresses: tuple[EndpointAddress, ...] | None = None
     not_ready_addresses: tuple[EndpointAddress, ...] | None = None
     ports: tuple[EndpointsPort, ...] | None = None
 
 
-class Endpoints(Object):
+class Endpoints(Object, frozen=True, kw_only=True):
     subsets: tuple[EndpointSubset, ...] | None = None
 
 
 # --- core/v1 Pod -------------------------------------------------------------------------------------------------
 
 
-class ContainerPort(Record):
+class ContainerPort(Record, frozen=True, kw_only=True):
     name: str | None = None
     container_port: int = 0
     host_port: int | None = None
     protocol: str | None = None
 
 
-class ExecAction(Record):
+class ExecAction(Record, frozen=True, kw_only=True):
     command: tuple[str, ...] | None = None
 
 
-class HTTPGetAction(Record):
+class HTTPGetAction(Record, frozen=True, kw_only=True):
     path: str | None = None
     port: int | str | None = None
     scheme: str | None = None
 
 
-class TCPSocketAction(Record):
+class TCPSocketAction(Record, frozen=True, kw_only=True):
     port: int | str | None = None
 
 
-class GRPCAction(Record):
+class GRPCAction(Record, frozen=True, kw_only=True):
     port: int | None = None
     service: str | None = None
 
 
-class SleepAction(Record):
+class SleepAction(Record, frozen=True, kw_only=True):
     seconds: int = 0
 
 
-class LifecycleHandler(Record):
+class LifecycleHandler(Record, frozen=True, kw_only=True):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     tcp_socket: TCPSocketAction | None = None
     sleep: SleepAction | None = None
 
 
-class Lifecycle(Record):
+class Lifecycle(Record, frozen=True, kw_only=True):
     post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
     stop_signal: str | None = None
 
 
-class Probe(Record):
+class Probe(Record, frozen=True, kw_only=True):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     tcp_socket: TCPSocketAction | None = None
@@ -314,7 +314,7 @@ class Probe(Record):
     failure_threshold: int | None = None
 
 
-class Container(Record):
+class Container(Record, frozen=True, kw_only=True):
     name: str = ""
     image: str = ""
     command: tuple[str, ...] | None = None
@@ -327,27 +327,27 @@ class Container(Record):
     restart_policy: str | None = None
 
 
-class PodDNSConfigOption(Record):
+class PodDNSConfigOption(Record, frozen=True, kw_only=True):
     name: str = ""
     value: str | None = None
 
 
-class PodDNSConfig(Record):
+class PodDNSConfig(Record, frozen=True, kw_only=True):
     nameservers: tuple[str, ...] | None = None
     searches: tuple[str, ...] | None = None
     options: tuple[PodDNSConfigOption, ...] | None = None
 
 
-class HostAlias(Record):
+class HostAlias(Record, frozen=True, kw_only=True):
     ip: str = ""
     hostnames: tuple[str, ...] | None = None
 
 
-class PodReadinessGate(Record):
+class PodReadinessGate(Record, frozen=True, kw_only=True):
     condition_type: str = ""
 
 
-class PodSpec(Record):
+class PodSpec(Record, frozen=True, kw_only=True):
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
     node_name: str | None = None
@@ -363,7 +363,7 @@ class PodSpec(Record):
     share_process_namespace: bool | None = None
 
 
-class Condition(Record):
+class Condition(Record, frozen=True, kw_only=True):
     """A condition of a Pod, Node, Deployment, ...; ``status`` is "True", "False" or "Unknown"."""
 
     type: str = ""
@@ -375,20 +375,20 @@ class Condition(Record):
     last_update_time: str | None = None
 
 
-class PodIP(Record):
+class PodIP(Record, frozen=True, kw_only=True):
     ip: str = ""
 
 
-class ContainerStateWaiting(Record):
+class ContainerStateWaiting(Record, frozen=True, kw_only=True):
     reason: str | None = None
     message: str | None = None
 
 
-class ContainerStateRunning(Record):
+class ContainerStateRunning(Record, frozen=True, kw_only=True):
     started_at: str | None = None
 
 
-class ContainerStateTerminated(Record):
+class ContainerStateTerminated(Record, frozen=True, kw_only=True):
     exit_code: int = 0
     signal: int | None = None
     reason: str | None = None
@@ -397,13 +397,13 @@ class ContainerStateTerminated(Record):
     finished_at: str | None = None
 
 
-class ContainerState(Record):
+class ContainerState(Record, frozen=True, kw_only=True):
     waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
 
 
-class ContainerStatus(Record):
+class ContainerStatus(Record, frozen=True, kw_only=True):
     name: str = ""
     ready: bool = False
     restart_count: int = 0
@@ -414,7 +414,7 @@ class ContainerStatus(Record):
     last_state: ContainerState | None = None
 
 
-class PodStatus(Record):
+class PodStatus(Record, frozen=True, kw_only=True):
     phase: str | None = None
     reason: str | None = None
     message: str | None = None
@@ -427,7 +427,7 @@ class PodStatus(Record):
     start_time: str | None = None
 
 
-class Pod(Object):
+class Pod(Object, frozen=True, kw_only=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
@@ -457,12 +457,12 @@ class Pod(Object):
 # --- core/v1 Node, Event, ConfigMap, Namespace ---------------------------------------------------------------------
 
 
-class NodeAddress(Record):
+class NodeAddress(Record, frozen=True, kw_only=True):
     type: str = ""
     address: str = ""
 
 
-class NodeSystemInfo(Record):
+class NodeSystemInfo(Record, frozen=True, kw_only=True):
     kernel_version: str = ""
     os_image: str = ""
     container_runtime_version: str = ""
@@ -470,19 +470,19 @@ class NodeSystemInfo(Record):
     kube_proxy_version: str = ""
 
 
-class NodeStatus(Record):
+class NodeStatus(Record, frozen=True, kw_only=True):
     addresses: tuple[NodeAddress, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
     node_info: NodeSystemInfo | None = None
 
 
-class NodeSpec(Record):
+class NodeSpec(Record, frozen=True, kw_only=True):
     pod_cidr: str | None = msgspec.field(name="podCIDR", default=None)
     pod_cidrs: tuple[str, ...] | None = msgspec.field(name="podCIDRs", default=None)
     unschedulable: bool | None = None
 
 
-class Node(Object):
+class Node(Object, frozen=True, kw_only=True):
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
@@ -491,7 +491,7 @@ class Node(Object):
         return self.labels.get("topology.kubernetes.io/zone")
 
 
-class Event(Object):
+class Event(Object, frozen=True, kw_only=True):
     """core/v1 Event (events.k8s.io/v1 is read into the same fields: ``regarding``, ``note``)."""
 
     involved_object: ObjectReference | None = None
@@ -512,50 +512,48 @@ class Event(Object):
     @property
     def at(self) -> str | None:
         """Last time it was seen, RFC 3339."""
-        return (
-            self.last_timestamp or self.event_time or self.first_timestamp or self.metadata.creation_timestamp
-        )
+        return self.last_timestamp or self.event_time or self.first_timestamp or self.metadata.creation_timestamp
 
 
-class ConfigMap(Object):
+class ConfigMap(Object, frozen=True, kw_only=True):
     data: dict[str, str] | None = None
 
 
-class Namespace(Object):
+class Namespace(Object, frozen=True, kw_only=True):
     pass
 
 
 # --- selectors, workloads, policies ---------------------------------------------------------------------------------
 
 
-class LabelSelectorRequirement(Record):
+class LabelSelectorRequirement(Record, frozen=True, kw_only=True):
     key: str = ""
     operator: str = ""
     values: tuple[str, ...] | None = None
 
 
-class LabelSelector(Record):
+class LabelSelector(Record, frozen=True, kw_only=True):
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[LabelSelectorRequirement, ...] | None = None
 
 
-class PodTemplate(Record):
+class PodTemplate(Record, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
 
 
-class RollingUpdate(Record):
+class RollingUpdate(Record, frozen=True, kw_only=True):
     max_unavailable: int | str | None = None
     max_surge: int | str | None = None
     partition: int | None = None
 
 
-class Strategy(Record):
+class Strategy(Record, frozen=True, kw_only=True):
     type: str | None = None
     rolling_update: RollingUpdate | None = None
 
 
-class WorkloadSpec(Record):
+class WorkloadSpec(Record, frozen=True, kw_only=True):
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplate | None = None
@@ -567,7 +565,7 @@ class WorkloadSpec(Record):
     paused: bool | None = None
 
 
-class WorkloadStatus(Record):
+class WorkloadStatus(Record, frozen=True, kw_only=True):
     observed_generation: int | None = None
     replicas: int | None = None
     updated_replicas: int | None = None
@@ -581,70 +579,70 @@ class WorkloadStatus(Record):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Workload(Object):
+class Workload(Object, frozen=True, kw_only=True):
     """Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, or any object with ``spec.template``."""
 
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
 
 
-class IPBlock(Record):
+class IPBlock(Record, frozen=True, kw_only=True):
     cidr: str = ""
     except_: tuple[str, ...] | None = msgspec.field(name="except", default=None)
 
 
-class NetworkPolicyPeer(Record):
+class NetworkPolicyPeer(Record, frozen=True, kw_only=True):
     pod_selector: LabelSelector | None = None
     namespace_selector: LabelSelector | None = None
     ip_block: IPBlock | None = None
 
 
-class NetworkPolicyPort(Record):
+class NetworkPolicyPort(Record, frozen=True, kw_only=True):
     protocol: str | None = None
     port: int | str | None = None
     end_port: int | None = None
 
 
-class NetworkPolicyIngressRule(Record):
+class NetworkPolicyIngressRule(Record, frozen=True, kw_only=True):
     from_: tuple[NetworkPolicyPeer, ...] | None = msgspec.field(name="from", default=None)
     ports: tuple[NetworkPolicyPort, ...] | None = None
 
 
-class NetworkPolicyEgressRule(Record):
+class NetworkPolicyEgressRule(Record, frozen=True, kw_only=True):
     to: tuple[NetworkPolicyPeer, ...] | None = None
     ports: tuple[NetworkPolicyPort, ...] | None = None
 
 
-class NetworkPolicySpec(Record):
+class NetworkPolicySpec(Record, frozen=True, kw_only=True):
     pod_selector: LabelSelector = LabelSelector()
     policy_types: tuple[str, ...] | None = None
     ingress: tuple[NetworkPolicyIngressRule, ...] | None = None
     egress: tuple[NetworkPolicyEgressRule, ...] | None = None
 
 
-class NetworkPolicy(Object):
+class NetworkPolicy(Object, frozen=True, kw_only=True):
     spec: NetworkPolicySpec = NetworkPolicySpec()
 
 
-class PodDisruptionBudgetSpec(Record):
+class PodDisruptionBudgetSpec(Record, frozen=True, kw_only=True):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
 
 
-class PodDisruptionBudgetStatus(Record):
+class PodDisruptionBudgetStatus(Record, frozen=True, kw_only=True):
     disruptions_allowed: int | None = None
     current_healthy: int | None = None
     desired_healthy: int | None = None
     expected_pods: int | None = None
 
 
-class PodDisruptionBudget(Object):
+class PodDisruptionBudget(Object, frozen=True, kw_only=True):
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
 
 
-class OtherObject(Object):
+class OtherObject(Object, frozen=True, kw_only=True):
     """An object of a kind no layer reads; kept so that nothing recorded is lost from the inventory."""
 
     spec: dict[str, Any] | None = None
