@@ -25,6 +25,7 @@ from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
 _Key = tuple[str, str, str, str]
+_CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class Evidence:
         others = [
             other
             for other in self._by_kind.get(need.kind, ())
-            if not need.namespace or need.kind in (Kind.NODE, Kind.NAMESPACE) or other.value.namespace == need.namespace
+            if not need.namespace or need.kind in _CLUSTER_WIDE or _namespace(other) == need.namespace
         ]
         narrowed = bool(need.name or need.service)
         place = f" of namespace {need.namespace}" if need.namespace else ""
@@ -146,6 +147,10 @@ class Evidence:
                 need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
             )
         return _unreadable(need, f"no {need.kind.value}{place} in the evidence", command)
+
+
+def _namespace(observation: Observed) -> str:
+    return observation.value.namespace if isinstance(observation.value, api.Object) else ""
 
 
 def _unreadable(need: Need, reason: str, command: str) -> Observed:
@@ -179,7 +184,7 @@ def _subject(need: Need) -> str:
 def _meets(observation: Observed, need: Need) -> bool:
     value, provenance = observation.value, observation.provenance
     if isinstance(value, api.Object):
-        cluster_wide = need.kind in (Kind.NODE, Kind.NAMESPACE)
+        cluster_wide = need.kind in _CLUSTER_WIDE
         namespace = "" if cluster_wide else value.namespace
         if not _named(need, namespace, value.name, service_of(value), check_namespace=not cluster_wide):
             return False

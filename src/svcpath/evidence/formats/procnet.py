@@ -1,9 +1,9 @@
 """Sockets from /proc/net/tcp, tcp6, udp, udp6 (net/ipv4/tcp_ipv4.c, net/ipv6/tcp_ipv6.c, net/ipv4/udp.c).
 
 Addresses are the kernel's words in the byte order of the machine that wrote them; every Kubernetes node of note is
-little-endian, and so they are read. Several tables in one file (`cat /proc/net/tcp /proc/net/tcp6`) part at their header
-lines. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the states: a
-table without those columns whose states fit no TCP listing is UDP.
+little-endian, and so they are read. Several tables in one file (`cat /proc/net/tcp /proc/net/tcp6`) part at their
+header lines. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the
+states: a table without those columns whose states fit no TCP listing is UDP.
 """
 
 from __future__ import annotations

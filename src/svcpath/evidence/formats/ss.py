@@ -1,6 +1,7 @@
 """Sockets as ss(8) prints them: -lnt, -lntup, -tno, with or without header, and with or without Netid and State.
 
-iproute2 misc/ss.c: ``*:PORT`` is an IPv6 wildcard that takes IPv4 too, ``[::]:PORT`` one that does not; a filter on one state hides the State column, a single table the Netid column.
+iproute2 misc/ss.c: ``*:PORT`` is an IPv6 wildcard that takes IPv4 too, ``[::]:PORT`` one that does not; a filter on
+one state hides the State column, a single table the Netid column.
 """
 
 from __future__ import annotations
