@@ -123,11 +123,7 @@ class Scene:
             return ()
         if not self.request.port:
             return self.service.ports
-        return tuple(
-            port
-            for port in self.service.ports
-            if self.request.port in (str(port.port), port.name) and (self.request.port or port.name)
-        )
+        return tuple(port for port in self.service.ports if self.request.port in (str(port.port), port.name))
 
     @property
     def named(self) -> str:
@@ -149,7 +145,7 @@ def scene(request: Request) -> Asking[Scene]:
     by_address = {canonical(ip): one for one in pods if one.value and not one.value.finished for ip in one.value.ips}
     views: list[EndpointView] = []
     for observation in slices_reply.present:
-        for endpoint in observation.value.endpoints or ():
+        for endpoint in observation.fact.endpoints or ():
             reference = endpoint.target_ref
             for raw in endpoint.addresses:
                 address = canonical(raw)
@@ -157,7 +153,7 @@ def scene(request: Request) -> Asking[Scene]:
                     pod = by_name.get(reference.name)
                 else:
                     pod = by_address.get(address)
-                views.append(EndpointView(address, endpoint, observation.value, observation, pod))
+                views.append(EndpointView(address, endpoint, observation.fact, observation, pod))
     selector = found.spec.selector if found else None
     selected = tuple(
         one for one in pods if selector and one.value and matches(selector, one.value.labels) and not one.value.finished

@@ -122,7 +122,7 @@ class NotTested:
 
 @dataclass(frozen=True, slots=True)
 class LayerResult:
-    """``sentence`` is the layer's one line in the report. ``decisive`` is false for what is said after the first fail."""
+    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails."""
 
     name: LayerName
     status: Status
