@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import shlex
+import string
 from typing import get_args
 
 import msgspec
@@ -60,10 +61,30 @@ def falsifier(code: str, **values: object) -> Falsifier | None:
     template = entry(code).falsifier
     if template is None:
         return None
-    quoted = {key: shlex.quote(str(value)) for key, value in values.items() if not key.startswith("raw_")}
-    quoted |= {key[4:]: str(value) for key, value in values.items() if key.startswith("raw_")}
     plain = {key.removeprefix("raw_"): str(value) for key, value in values.items()}
-    return Falsifier(template.command.format_map(quoted), template.refutes.format_map(plain))
+    raw = {key[4:] for key in values if key.startswith("raw_")}
+    return Falsifier(_command(template.command, plain, raw), template.refutes.format_map(plain))
+
+
+def _command(template: str, values: dict[str, str], raw: set[str]) -> str:
+    """Fill a shell command so that no value can leave its word: names from a cluster are hostile input.
+
+    A value inside single quotes ends them, stands quoted, and opens them again; a harmless one is put in as it is.
+    """
+    filled, quoted = "", False
+    for text, name, _, _ in string.Formatter().parse(template):
+        filled += text
+        quoted ^= text.count("'") % 2 == 1
+        if name is None:
+            continue
+        value = values[name]
+        if name in raw or shlex.quote(value) == value:
+            filled += value
+        elif quoted:
+            filled += f"'{shlex.quote(value)}'"
+        else:
+            filled += shlex.quote(value)
+    return filled
 
 
 def finding(
