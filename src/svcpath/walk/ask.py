@@ -48,8 +48,15 @@ class Reply:
 
     @property
     def complete(self) -> bool:
-        """The reply came from a full list, so that what is missing in it does not exist."""
-        return any(one.provenance.listing for one in self.observations)
+        """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
+        return any(one.provenance.listing for one in self.observations) and not any(
+            one.state is State.UNREADABLE for one in self.observations
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Some of it could not be read."""
+        return any(one.state is State.UNREADABLE for one in self.observations)
 
 
 Replies = tuple[Reply, ...]

@@ -6,6 +6,7 @@ import functools
 import importlib.resources
 import shlex
 import string
+from collections.abc import Mapping
 from typing import get_args
 
 import msgspec
@@ -102,15 +103,17 @@ def finding(
     remedy: str = "",
     share: str = "",
     layer: LayerName | None = None,
+    names: Mapping[str, object] | None = None,
     **values: object,
 ) -> Finding:
     """Write a finding of the catalogue.
 
     Its first hypothesis is the code's own: ``cause`` (else the title) with ``standing``, carried by ``evidence``, and
-    refuted by the code's falsifier filled with ``values``. ``standing`` None writes a finding without a hypothesis, for
+    refuted by the code's falsifier filled with ``names`` and ``values``. ``standing`` None writes a finding without a hypothesis, for
     what merely is. ``others`` are rival hypotheses.
     """
     known = entry(code)
+    values = {**(names or {}), **values}
     home = layer or _layer_of(known.layer)
     own: tuple[Hypothesis, ...] = ()
     if standing is not None:
