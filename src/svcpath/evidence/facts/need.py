@@ -28,11 +28,13 @@ class Kind(enum.Enum):
     NSSWITCH_CONF = "nsswitch.conf"
     ENVIRONMENT = "environment"
     RUNTIME = "runtime"
+    JVM = "jvm"
     SOCKETS = "sockets"
     ATTEMPTS = "attempts"
     DURATIONS = "durations"
     LOOKUPS = "lookups"
     QUERY = "query"
+    TIMELINE = "timeline"
     # cluster DNS (facts/text.py, facts/dns.py)
     DNS_ANSWERS = "dns-answers"
     COREFILE = "Corefile"
