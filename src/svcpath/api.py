@@ -12,13 +12,18 @@ package, or an object of one's own with an ``observe`` method.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.files import FilesSource
+from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report, report
 from svcpath.walk.findings.finding import LayerResult
 from svcpath.walk.request import Request
 from svcpath.walk.walk import walk
+
+__all__ = ["Report", "Request", "Source", "diagnose", "files", "recording", "request"]
 
 #: Kinds of target that name a Service.
 _SERVICE_KINDS = ("svc", "service", "services")
@@ -71,6 +76,14 @@ def request(
         resolver=resolver,
         symptom=symptom,
     )
+
+
+def files(*paths: str | Path) -> FilesSource:
+    """Files and folders as a Source; each file is recognised by its content.
+
+    Raises SourceUnavailable when a path can't be read at all.
+    """
+    return FilesSource([Path(one) for one in paths])
 
 
 def diagnose(
