@@ -223,6 +223,7 @@ ALTERNATIVES: tuple[tuple[str, Answer], ...] = (
     ("NODATA", Answer("NOERROR")),
     ("SERVFAIL", Answer("SERVFAIL")),
 )
+MALFORMED = Answer("FORMERR", note="the query itself is malformed: a server answers FORMERR or nothing")
 MAX_TRACES = 128
 
 
@@ -261,7 +262,7 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
             if isinstance(request, Batch):
                 answers = []
                 for query in request.queries:
-                    answer = answer_of(query)
+                    answer = MALFORMED if query.malformed else answer_of(query)
                     if isinstance(answer, Unknown):
                         alternatives = answer.alternatives or ALTERNATIVES
                         key = query.name.lower()
