@@ -8,7 +8,7 @@ be gone. Objects without a resourceVersion are manifests: equal ones count once,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.formats import commands
+from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
 from svcpath.evidence.formats.item import Item, Listing, Watched
 from svcpath.evidence.formats.recognise import recognise
@@ -77,9 +77,12 @@ class Evidence:
         """``files`` are (path relative to the evidence root, content); ``refused`` are files that were not read."""
         read: list[tuple[str, list[Item]]] = []
         listed: set[Kind] = set()
-        for path, data in files:
+        for path, content in _opened(files):
+            if isinstance(content, Item):
+                read.append((path, [content]))
+                continue
             items: list[Item] = []
-            for found in recognise(data):
+            for found in recognise(content):
                 if isinstance(found, Listing):
                     if found.kind is not None:
                         listed.add(found.kind)
@@ -147,6 +150,15 @@ class Evidence:
                 need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
             )
         return _unreadable(need, f"no {need.kind.value}{place} in the evidence", command)
+
+
+def _opened(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes | Item]]:
+    """The files, with archives replaced by what they hold."""
+    for path, data in files:
+        if archive.is_tar(data):
+            yield from archive.members(path, data)
+        else:
+            yield path, data
 
 
 def _namespace(observation: Observed) -> str:
