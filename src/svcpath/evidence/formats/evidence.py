@@ -24,6 +24,9 @@ from svcpath.evidence.formats.item import Item, Listing, Watched
 from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
+
+#: A Need for this Pod or node asks for what nobody is named as the owner of.
+UNOWNED = "?"
 _Key = tuple[str, str, str, str]
 
 
@@ -130,7 +133,7 @@ class Evidence:
         others = [
             other
             for other in self._by_kind.get(need.kind, ())
-            if not need.namespace or need.kind in (Kind.NODE, Kind.NAMESPACE) or other.value.namespace == need.namespace
+            if not need.namespace or need.kind in (Kind.NODE, Kind.NAMESPACE) or other.fact.namespace == need.namespace
         ]
         narrowed = bool(need.name or need.service)
         place = f" of namespace {need.namespace}" if need.namespace else ""
@@ -188,6 +191,8 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
+    if UNOWNED in (need.pod, need.node):
+        return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False
     if need.pod and not (provenance.pod and same_pod(need.pod, provenance.pod)):

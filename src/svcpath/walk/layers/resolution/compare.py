@@ -83,9 +83,7 @@ def look(client: Client, world: World) -> list[Seen]:
     """Every name of the client through each of its resolvers (of an unknown client: through those that search)."""
     surroundings = environment(client)
     chosen = resolvers_of(client) or SEARCHING
-    return [
-        Seen(name, key, run(build(key, surroundings), name, world)) for name in client.names for key in chosen
-    ]
+    return [Seen(name, key, run(build(key, surroundings), name, world)) for name in client.names for key in chosen]
 
 
 def check(request: Request, client: Client, seen: list[Seen], evidence: tuple[Observation[Any], ...]) -> Judgement:
@@ -104,12 +102,12 @@ def check(request: Request, client: Client, seen: list[Seen], evidence: tuple[Ob
         looked = looked or bool(failing or working)
         if failing:
             findings.append(_failure(request, client, name, failing, working, evidence, known=known))
-        elif working and not unsure:
-            phrases.append(_phrase(working))
         elif working:
             phrases.append(_phrase(working))
         if unsure:
-            why = "; ".join(dict.fromkeys(text for one in unsure for trace in one.resolution.traces[:1] for text in trace.assumed))
+            why = "; ".join(
+                dict.fromkeys(text for one in unsure for trace in one.resolution.traces[:1] for text in trace.assumed)
+            )
             gaps.append(
                 NotTested(
                     "resolution",
@@ -162,7 +160,9 @@ def _failure(
         standing=Standing.SUPPORTED,
         details=_details(failing, working),
         remedy=_mend(client, code, name, stop),
-        share="every lookup of this name" if not working else f"clients with {', '.join(one.resolver for one in failing)}",
+        share="every lookup of this name"
+        if not working
+        else f"clients with {', '.join(one.resolver for one in failing)}",
         names={
             "namespace": request.client_namespace or request.namespace or "NAMESPACE",
             "pod": client.label if client.pod else "CLIENT-POD",
@@ -217,7 +217,9 @@ def _details(failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
         details.append(f"{one.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
     if working:
         one = working[0]
-        details.append(f"{one.resolver} asks {', '.join(one.candidates)}: candidate {len(one.candidates)} has the address")
+        details.append(
+            f"{one.resolver} asks {', '.join(one.candidates)}: candidate {len(one.candidates)} has the address"
+        )
     return tuple(details)
 
 

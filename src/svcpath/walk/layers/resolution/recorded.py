@@ -128,9 +128,7 @@ def _fits(view: Scene, good: list[tuple[Lookup, Observation[Any]]], names: dict[
     return []
 
 
-def _pattern(
-    client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str
-) -> list[Finding]:
+def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str) -> list[Finding]:
     """Durations that cluster at multiples of the resolver's timeout, and what conntrack counted meanwhile."""
     seconds: tuple[float, ...] = one.fact.seconds
     timeout = float(musl.parse(client.conf).timeout) if client.conf is not None else 5.0
