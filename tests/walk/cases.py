@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.api import diagnose
-from svcpath.evidence.sources.files import BytesSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report
 
 FOLDER = Path(__file__).parent.parent / "data" / "cases"
@@ -164,14 +164,16 @@ def contains(text: str, token: str) -> bool:
 def renamed(case: Case) -> Case:
     """The same case under other names and addresses, in the inputs and in what is expected alike."""
     mapping = {name: _other(name) for name in sorted(_own_names(case), key=len, reverse=True)}
-    pattern = (
-        re.compile("|".join(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
-    )
+    pattern = re.compile("|".join(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
 
     def change(text: str) -> str:
         if pattern is not None:
             text = pattern.sub(lambda match: mapping[match[0]], text)
-        return re.sub(r"\b10\.(96|244)\.(\d{1,3})\.(\d{1,3})\b", lambda m: f"10.{int(m[1]) + 1}.{m[2]}.{(int(m[3]) + 3) % 250}", text)
+        return re.sub(
+            r"\b10\.(96|244)\.(\d{1,3})\.(\d{1,3})\b",
+            lambda m: f"10.{int(m[1]) + 1}.{m[2]}.{(int(m[3]) + 3) % 250}",
+            text,
+        )
 
     return Case(
         name=f"{case.name} renamed",

@@ -51,7 +51,12 @@ def _name_port(files: Files) -> None:
 
 
 def _unique_port_name(files: Files) -> None:
-    _replace(files, "pods.yaml", "    - name: grpc\n      containerPort: 9002", "    - name: admin\n      containerPort: 9002")
+    _replace(
+        files,
+        "pods.yaml",
+        "    - name: grpc\n      containerPort: 9002",
+        "    - name: admin\n      containerPort: 9002",
+    )
 
 
 def _slice_port_name(files: Files) -> None:

@@ -23,7 +23,9 @@ def rechain(text: str) -> str:
     """Replace each Service and endpoint chain's name by the one its comment and backend now hash to."""
     mapping: dict[str, str] = {}
     for line in text.splitlines():
-        comment = re.search(r'--comment "?([\w./:-]+) cluster IP"', line) or re.search(r'--comment "([\w./:-]+) -> ', line)
+        comment = re.search(r'--comment "?([\w./:-]+) cluster IP"', line) or re.search(
+            r'--comment "([\w./:-]+) -> ', line
+        )
         chain = re.search(r"-j (KUBE-(?:SVC|EXT|FW|SVL|XLB)-[A-Z2-7]{16})", line)
         if comment and chain and " cluster IP" in line:
             prefix = chain[1].rpartition("-")[0] + "-"

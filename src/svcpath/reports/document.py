@@ -59,9 +59,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Points:
+    """A titled list; ``plain`` leaves the bullets out (a list of one)."""
+
     title: str
     points: tuple[Point, ...]
     numbered: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ from svcpath.evidence.formats.item import Item, Listing, Watched
 from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
+
+#: A Need for this Pod or node asks for what nobody is named as the owner of.
+UNOWNED = "?"
 _Key = tuple[str, str, str, str]
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 
@@ -205,6 +208,8 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
+    if UNOWNED in (need.pod, need.node):
+        return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False
     if need.pod and not (provenance.pod and same_pod(need.pod, provenance.pod)):

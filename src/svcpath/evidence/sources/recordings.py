@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 
 from svcpath.errors import UnknownTarget
-from svcpath.evidence.sources.files import BytesSource
+from svcpath.evidence.sources.memory import BytesSource
 
 NAMES = ("iptables", "nftables")
 

@@ -50,7 +50,7 @@ def _section(section: Section) -> Iterator[str]:
             tail = f" ({section.code}" + (f", {section.standing})" if section.standing else ")") if section.code else ""
             yield f"**{section.word}**: {escape(section.text)}.{tail}"
             yield ""
-        case Points(title, points, numbered):
+        case Points(title, points, numbered, _):
             yield f"**{escape(title)}**"
             yield ""
             for number, point in enumerate(points, 1):

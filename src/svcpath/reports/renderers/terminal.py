@@ -60,10 +60,10 @@ def _section(section: Section, colour: bool) -> Iterator[str]:
             tail += f", {section.standing}" if section.standing else ""
             yield f"{_paint(section.word, COLOURS[section.mark], colour)}: {printable(section.text)}.{tail}"
             yield ""
-        case Points(title, points, numbered):
+        case Points(title, points, numbered, plain):
             yield printable(title)
             for number, point in enumerate(points, 1):
-                yield from _point(point, f"{number} " if numbered else "- ")
+                yield from _point(point, f"{number} " if numbered else "" if plain else "- ")
             yield ""
         case Table():
             if section.title:

@@ -81,7 +81,7 @@ def _deciding(report: Report) -> FindingRecord | None:
 def _why(report: Report, one: FindingRecord) -> list[Section]:
     sections: list[Section] = []
     if one.evidence or one.details:
-        points = [_point(each) for each in one.evidence] + [Point(text) for text in one.details]
+        points = [*_merged(one.evidence), *(Point(text) for text in one.details)]
         sections.append(Points("Because", tuple(points), numbered=True))
     refuted = tuple(
         Point(f"{each.cause}" + (f": {each.against[0].sentence}" if each.against else ""))
@@ -103,8 +103,20 @@ def _why(report: Report, one: FindingRecord) -> list[Section]:
         title = "This would decide" if one.status == "inconclusive" else "This would prove it wrong"
         sections.append(Points(title, wrong))
     if one.remedy:
-        sections.append(Points("Mend", (Point(one.remedy),)))
+        sections.append(Points("Mend", (Point(one.remedy),), plain=True))
     return sections
+
+
+def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
+    """Neighbours that one command shows are one point."""
+    points: list[Point] = []
+    for one in evidence:
+        if points and one.command and points[-1].command == one.command:
+            last = points[-1]
+            points[-1] = Point(f"{last.text}; {one.sentence}", last.command, f"{last.place}, {one.place}")
+        else:
+            points.append(_point(one))
+    return points
 
 
 def _open(report: Report) -> list[Section]:

@@ -184,7 +184,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     return finding(
         code,
         status,
-        f"{one.node.label}: {_sentence(row, place, one)}",
+        f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
         evidence=(_rule(one, row.rule), *slices[:3]),
         standing=Standing.PROVEN if not one.report.undecided else Standing.SUPPORTED,
         details=_details(row, one),
@@ -202,7 +202,18 @@ def _percent(row: Row) -> str:
     return f"{row.share.numerator}/{row.share.denominator}" if row.share is not None else ""
 
 
-def _sentence(row: Row, place: str, one: Compared) -> str:
+def _given(view: Scene, one: Compared, row: Row) -> str:
+    """The backends that the slices give this frontend, as text."""
+    service = view.service
+    if service is None:
+        return ""
+    for item in expected(service, [each.fact for each in view.slices], one.node.view):
+        if item.frontend == row.frontend:
+            return ", ".join(str(backend) for backend in item.cluster[:6])
+    return ""
+
+
+def _sentence(row: Row, place: str, given: str) -> str:
     backend = str(row.backend) if row.backend else ""
     share = f"{_percent(row)} of " if row.share is not None else ""
     rule = f" (line {row.rule})" if row.rule else ""
@@ -211,7 +222,7 @@ def _sentence(row: Row, place: str, one: Compared) -> str:
         case Kind.STALE:
             return f"STALE {place}: {share}new connections go to {backend}, in no slice{age}{rule}"
         case Kind.MISSING:
-            return f"MISSING {place}: the slices give {backend}, the dump lacks it (compared by ip:port)"
+            return f"MISSING {place}: the slices give {given}; the dump lacks {backend} (compared by ip:port)"
         case Kind.WRONG_PORT | Kind.WRONG_TARGET:
             return f"WRONG PORT {place}: {share}new connections go to {backend}, the slices give {row.wanted}{rule}"
         case Kind.UNEXPECTED_REJECT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import Dialect
 from svcpath.walk.ask import Reply
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
@@ -38,7 +39,18 @@ def in_use(node: NodeTables, logs: Reply, configs: Reply) -> tuple[list[Dump], l
         elif not dialects:
             return list(node.dumps), []
     if said is None:
-        return filled, []
+        return _native(filled), []
     used = [dump for dump in node.dumps if dump.table.dialect is said]
     with_rules = [dump for dump in used if dump.table.frontends]
-    return (with_rules or used), [dump for dump in filled if dump.table.dialect is not said]
+    return _native(with_rules or used), [dump for dump in filled if dump.table.dialect is not said]
+
+
+def _native(dumps: list[Dump]) -> list[Dump]:
+    """Rules of iptables shown by nft lose what nft can't express; where iptables-save shows the same, it counts."""
+    if any(dump.observation.kind is Kind.IPTABLES_SAVE for dump in dumps):
+        return [
+            dump
+            for dump in dumps
+            if dump.table.dialect is not Dialect.IPTABLES or dump.observation.kind is Kind.IPTABLES_SAVE
+        ]
+    return dumps

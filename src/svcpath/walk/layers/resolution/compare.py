@@ -102,7 +102,7 @@ def check(request: Request, client: Client, seen: list[Seen], evidence: tuple[Ob
         looked = looked or bool(failing or working)
         if failing:
             findings.append(_failure(request, client, name, failing, working, evidence, known=known))
-        elif (working and not unsure) or working:
+        elif working:
             phrases.append(_phrase(working))
         if unsure:
             why = "; ".join(
