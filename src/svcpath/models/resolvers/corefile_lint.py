@@ -61,7 +61,7 @@ def _forward(block: ServerBlock, plugin: Directive, own: set[str], conf: str | N
     found = []
     for target in targets_of(plugin):
         if target in PLACEHOLDERS:
-            text = f"{target} stands for {PLACEHOLDERS[target]} and is filled in by node-cache at run time: no error by itself"
+            text = f"{target} stands for {PLACEHOLDERS[target]}; node-cache fills it in at run time: no error by itself"
             found.append(Lint("placeholder", "info", plugin.line, text))
             continue
         addresses = [target]
