@@ -290,7 +290,7 @@ def _build(text: str, first_line: int) -> Document | None:
             line=mark.line + first_line if mark else first_line,
             column=mark.column + 1 if mark else 0,
         ) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise FormatError(f"not YAML: {str(error).splitlines()[0]}", line=first_line) from error
     finally:
         if parser is not None and hasattr(parser, "dispose"):
