@@ -73,6 +73,8 @@ def test_what_a_name_resolved_to(result: str, expected: Lookup) -> None:
         ("curl http://[fd00::1]:8080/ -> Connection refused", "fd00::1", 8080, "fd00::1", "refused"),
         ("nc 10.0.0.1 5432 -> no route to host", "10.0.0.1", 5432, "10.0.0.1", "no-route"),
         ("nc -vz fd00::1 5432 -> open", "fd00::1", 5432, "fd00::1", "ok"),
+        ("curl -sv -m 2 http://10.0.0.1:80/x => timed out", "10.0.0.1", 80, "10.0.0.1", "timeout"),
+        ("nc -w 2 10.0.0.1 5432 -> refused", "10.0.0.1", 5432, "10.0.0.1", "refused"),
         ("curl cart:80 -> Could not resolve host: cart", "cart", 80, "", "dns-failure"),
         ("curl cart:443 -> x509: certificate signed by unknown authority", "cart", 443, "", "tls-error"),
         ("curl cart:80 -> Connection reset by peer", "cart", 80, "", "reset"),
@@ -91,6 +93,20 @@ def test_a_heading_names_who_connects_until_another_is_named() -> None:
         ("self-1", "10.244.2.23", "ok"),
         ("other", "", "ok"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("who", "client"),
+    [
+        ("other pod", "other"),
+        ("from client", "client"),
+        ("pod web-1", "web-1"),
+        ("from node w1", "node/w1"),
+        ("same pod", ""),
+    ],
+)
+def test_who_a_sentence_is_about(who: str, client: str) -> None:
+    assert attempts(f"{who}: curl 10.0.0.1:80 -> 200\n")[0].client == client
 
 
 def test_curl_lines_carry_exit_code_status_and_time() -> None:
@@ -159,6 +175,11 @@ def test_conntrack_counters_are_summed() -> None:
         ("sockets__case52-ss-headerless", set(), {("TCP", "::", 31002, True)}),
         ("sockets__ss-tno", set(), set()),
         (
+            "sockets__netstat",
+            {"tcp", "tcp6", "udp", "udp6"},
+            {("TCP", "0.0.0.0", 8080, None), ("TCP", "::", 9090, None), ("UDP", "0.0.0.0", 53, None)},
+        ),
+        (
             "sockets__ss-lntup",
             {"tcp", "tcp6", "udp", "udp6"},
             {("UDP", "0.0.0.0", 53, None), ("TCP", "::", 8080, True), ("TCP", "::", 9090, False)},
@@ -188,6 +209,7 @@ def test_two_tables_in_one_file_part_at_their_headers() -> None:
 def test_hairpin_sysctl_and_health_lines() -> None:
     assert fact(SAMPLES["hairpin_mode+sysctl__case37"], Kind.HAIRPIN_MODE).ports == {"veth1a2b3c": False}
     assert fact("/sys/class/net/cni0/brif/veth1/hairpin_mode:1\n", Kind.HAIRPIN_MODE).ports == {"veth1": True}
+    assert fact("veth7 hairpin_mode 0\n", Kind.HAIRPIN_MODE).ports == {"veth7": False}
     assert fact("net.ipv4.ip_forward = 1\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n", Kind.SYSCTL).values == {
         "net.ipv4.ip_forward": "1",
         "net.ipv4.tcp_rmem": "4096 131072 6291456",
@@ -261,6 +283,8 @@ def test_load_balancer_settings_and_targets() -> None:
         "unhealthy",
         "Target.FailedHealthChecks",
     )
+    attributes = fact(SAMPLES["load-balancer-health__attributes.json"], Kind.LOAD_BALANCER_HEALTH)
+    assert attributes.deregistration_delay == 300.0
     groups = fact(SAMPLES["load-balancer-health__target-groups.json"], Kind.LOAD_BALANCER_HEALTH)
     assert (groups.healthy_threshold, groups.health_check_interval) == (3, 10.0)
 

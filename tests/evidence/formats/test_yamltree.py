@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import pytest
+import yaml
 
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.formats import limits, yamltree
@@ -110,6 +111,7 @@ def test_a_broken_document_leaves_its_neighbours() -> None:
         ("a: !!int x\n", "no !!int", (1, 4)),
         ("a:\n  - b\n c: d\n", "", (3, 2)),
         ("<<: 1\n", "merge", (1, 1)),
+        ("a: \ud800\n", "not YAML", (1, 0)),
         ("? [1]\n: 2\n", "mapping key", (1, 3)),
     ],
 )
@@ -136,3 +138,13 @@ def test_yaml_above_the_limit_is_refused_with_the_limit(monkeypatch: pytest.Monk
     monkeypatch.setattr(limits, "MAX_YAML", 10)
     with pytest.raises(TooLarge, match="YAML of more than"):
         list(yamltree.documents("a: 1\n" * 10))
+
+
+@pytest.mark.parametrize("text", ["a: &x {b: 1}\nc: *x\n---\n- 010\n- yes\n", "a: [", "[" * 500, "a: 1\na: 2\n"])
+def test_both_parsers_of_pyyaml_give_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def outcome() -> list[Any]:
+        return [one.value if isinstance(one, yamltree.Document) else "error" for one in yamltree.documents(text)]
+
+    fast = outcome()
+    monkeypatch.setattr(yamltree, "_Parser", yaml.SafeLoader)
+    assert outcome() == fast

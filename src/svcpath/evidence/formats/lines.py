@@ -43,7 +43,7 @@ class _Notes:
 
 _Reader = Callable[[str, int, _Notes], Kind | None]
 
-_HAIRPIN = re.compile(r"(?:/sys/(?:class/net|devices/virtual/net)/)?\S*?brif/([^/\s]+)/hairpin_mode\s*[:= ]\s*([01])")
+_HAIRPIN = re.compile(r"(?:\S*/)?([\w@.-]+)[/: ]\s*hairpin_mode\s*[:= ]\s*([01])")
 _SYSCTL = re.compile(r"([a-z][a-z0-9_-]*(?:\.[A-Za-z0-9_*/-]+)+)\s*=\s*(.*)")
 _PROC_SYS = re.compile(r"/proc/sys/(\S+?)\s*[:=]\s*(\S.*)")
 _HEALTH = re.compile(
