@@ -67,7 +67,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
         results = [_add(result, (open_causes,)) for result in results]
-    layers = _decisive(results)
+    layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
     return Diagnosis(
         request=request,
@@ -87,6 +87,28 @@ def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
         marked.append(dataclasses.replace(result, decisive=not failed))
         failed = failed or result.status is Status.FAIL
     return tuple(marked)
+
+
+def _outranked(results: list[LayerResult]) -> list[LayerResult]:
+    """A fault that a later finding explains better (old flows of a Service that was scaled to zero) becomes a warning."""
+    explained = {
+        code for result in results for one in result.findings for code in one.explains if one.status is Status.FAIL
+    }
+    if not explained:
+        return results
+    changed = []
+    for result in results:
+        findings = tuple(
+            dataclasses.replace(one, status=Status.WARN) if one.code in explained and one.status is Status.FAIL else one
+            for one in result.findings
+        )
+        status = min((one.status for one in findings), key=SEVERITY.index, default=result.status)
+        changed.append(
+            dataclasses.replace(
+                result, findings=findings, status=status if result.status is Status.FAIL else result.status
+            )
+        )
+    return changed
 
 
 def _add(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:

@@ -154,10 +154,11 @@ def _special(text: Text) -> list[Item | Listing] | None:
     return list(found) if found is not None else None
 
 
+_JSON_START = re.compile(r'\{\s*(?:"|\}|\w)|\[\s*(?:[\[{"\]]|-?\d+(?:\.\d+)?\s*[,\]]|(?:true|false|null)\b)')
+
+
 def _json_start(head: str) -> bool:
-    return re.match(r'\{\s*(?:"|\}|\w)|\[\s*(?:[\[{"\d\]tfn-])', head) is not None and not re.match(
-        r"\[(?:INFO|WARNING|ERROR|FATAL|DEBUG|PANIC|pod/|\d+:\d+\])", head
-    )
+    return _JSON_START.match(head) is not None
 
 
 def _yaml_flow(text: Text) -> bool:

@@ -291,7 +291,7 @@ class Musl:
                 missing = Answer("TIMEOUT")
                 return tuple(final.get(kind, missing) for kind in self.types), deadline
             batch = tuple(
-                Query(queries[0].name, kind, server, "udp", now, deadline - now)
+                Query(queries[0].name, kind, server, "udp", now, deadline - now, False, queries[0].malformed)
                 for kind in self.types
                 if kind not in final
                 for server in config.servers

@@ -102,6 +102,7 @@ def finding(
     details: tuple[str, ...] = (),
     remedy: str = "",
     share: str = "",
+    explains: tuple[str, ...] = (),
     layer: LayerName | None = None,
     names: Mapping[str, object] | None = None,
     **values: object,
@@ -129,7 +130,7 @@ def finding(
         )
     plain = {key.removeprefix("raw_"): str(value) for key, value in values.items()}
     text = remedy or (known.remedy.format_map(plain) if values else known.remedy)
-    return Finding(code, home, status, sentence, evidence, own + others, details, text, share)
+    return Finding(code, home, status, sentence, evidence, own + others, details, text, share, explains)
 
 
 def _layer_of(name: str) -> LayerName:

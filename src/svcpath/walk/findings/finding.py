@@ -91,7 +91,11 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``code`` is a key of the catalogue; ``sentence`` says what is, with the real names, addresses and ports."""
+    """``code`` is a key of the catalogue; ``sentence`` says what is, with the real names, addresses and ports.
+
+    ``explains`` are codes of earlier layers whose finding this one outranks: it explains the traffic that was seen, so
+    that theirs is a warning beside it.
+    """
 
     code: str
     layer: LayerName
@@ -102,6 +106,7 @@ class Finding:
     details: tuple[str, ...] = ()
     remedy: str = ""
     share: str = ""
+    explains: tuple[str, ...] = ()
 
     @property
     def best(self) -> Hypothesis | None:
