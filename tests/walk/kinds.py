@@ -109,7 +109,7 @@ def selector_with_one_label_too_many() -> Cluster:
     return _selected({"app": "web", "version": "v2"}, {"app": "web", "version": "v3"})
 
 
-@broken("fault", "endpoints", "SP301", "app=web")
+@broken("fault", "endpoints", "SP304", "app=web")
 def no_pod_at_all() -> Cluster:
     made = cluster()
     made.drop("Pod")
@@ -778,3 +778,63 @@ def _host_network(target: int) -> Cluster:
         made.add(pod(f"web-{number}", (address,), node=name, hostNetwork=True))
         made.sockets[f"web-{number}"] = [("tcp", "0.0.0.0", 8080), ("tcp", "0.0.0.0", 10250)]
     return made.settle()
+
+
+# --- what the first round of these missed -------------------------------------------------------------------------
+
+
+@broken("fault", "ports", "SP411", "web-2", "80/TCP")
+def the_only_pod_with_the_named_port_is_not_ready() -> Cluster:
+    made = _named()
+    made.get("Pod", "web-1")["spec"]["containers"][0]["ports"][0]["name"] = "web"
+    sick = made.get("Pod", "web-2")
+    sick["status"]["conditions"][0]["status"] = "False"
+    sick["status"]["containerStatuses"][0]["ready"] = False
+    return made.settle()
+
+
+@broken("fault", "ports", "SP404", "172.20.0.5:8080", "10.244.1.11")
+def listener_bound_to_another_interface() -> Cluster:
+    made = cluster()
+    for name in made.sockets:
+        made.sockets[name] = [("tcp", "172.20.0.5", 8080)]
+    return made.settle()
+
+
+@broken("warning", "pod", "SP504", "w2", "KubeletNotReady")
+def node_that_reports_itself_not_ready() -> Cluster:
+    made = cluster().settle()
+    made.get("Node", "w2")["status"]["conditions"][0].update(status="False", reason="KubeletNotReady")
+    return made
+
+
+@broken("fault", "endpoints", "SP301", "namespace other")
+def pods_that_match_in_another_namespace() -> Cluster:
+    made = cluster()
+    for one in made.of("Pod"):
+        one["metadata"]["namespace"] = "other"
+    made.add(pod("db-1", ("10.244.1.60",), labels={"app": "db"}))
+    made.sockets.clear()
+    service_ = made.get("Service")
+    made.add(endpoint_slice("web-ipv40", service_["metadata"]["name"], [], None))
+    return made
+
+
+@broken("fault", "endpoints", "SP301", "no Pod in namespace")
+def an_empty_list_of_pods() -> Cluster:
+    made = no_pod_at_all()
+    made.files["pods.json"] = '{"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": []}'
+    return made
+
+
+@sound()
+def slice_of_host_names() -> Cluster:
+    made = cluster(0, selector=None)
+    made.add(endpoint_slice("web-ext", "web", [endpoint("db.example.com")], [{"port": 8080}], managed_by="staff"))
+    made.get("EndpointSlice")["addressType"] = "FQDN"
+    return made
+
+
+@sound("SP316")
+def published_before_ready_and_running() -> Cluster:
+    return not_ready_pods_that_are_published_and_listen()
