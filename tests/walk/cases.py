@@ -164,7 +164,7 @@ def contains(text: str, token: str) -> bool:
 def renamed(case: Case) -> Case:
     """The same case under other names and addresses, in the inputs and in what is expected alike."""
     mapping = {name: _other(name) for name in sorted(_own_names(case), key=len, reverse=True)}
-    pattern = re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
+    pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
 
     def change(text: str) -> str:
         if pattern is not None:

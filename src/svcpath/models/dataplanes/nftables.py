@@ -44,6 +44,7 @@ class _Reader:
         self.chain: Chain | None = None
         self.set: Set | None = None
         self.skip = 0
+        self.typed = False
         self.wrapped: list[tuple[int, str]] | None = None
 
     def read(self) -> Ruleset:
@@ -71,7 +72,7 @@ class _Reader:
         cut = text.rfind(_HANDLE)
         if cut >= 0:
             text = text[:cut].rstrip()
-        if self.chain is not None and text != "}":
+        if self.chain is not None and text != "}" and not (text.endswith("{") and line[:2] != "\t\t"):
             self._chain_line(number, line)
         elif text == "}":
             self._close(number)
@@ -103,14 +104,19 @@ class _Reader:
                 self._damage(number, " ".join([*words, "{"]))
                 if words[:1] == ["chain"] or words[:1] == ["set"] or words[:1] == ["map"]:
                     self.skip = 1
-        elif self.set is not None:
+        elif self.set is not None or self.chain is not None or words[:1] == ["table"]:
             self._damage(number, " ".join([*words, "{"]))
+            if words[:1] == ["table"]:
+                self.table = None
+            self.chain = self.set = None
+            self._open(number, words)
         elif len(words) == 2 and words[0] == "chain":
             name = intern(words[1])
             if name in self.table.chains:
                 self._damage(number, f"chain {name} a second time")
             self.chain = self.table.chains.setdefault(name, Chain(self.table.name, name, number))
         elif len(words) == 2 and words[0] in ("set", "map"):
+            self.typed = False
             self.set = Set(self.table.name, words[1], number, is_map=words[0] == "map")
             if words[1] in self.table.sets:
                 self._damage(number, f"{words[0]} {words[1]} a second time")
@@ -128,6 +134,8 @@ class _Reader:
         elif self.chain is not None:
             self.chain = None
         elif self.set is not None:
+            if not self.typed:
+                self._damage(number, f"{self.set.name} without a type")
             self.set = None
         elif self.table is not None:
             self.table = None
@@ -139,11 +147,13 @@ class _Reader:
         if text.startswith("elements = {"):
             self.wrapped = []
             self._wrapped_line(number, text[len("elements = {") :])
+        elif text.startswith(("type ", "typeof ")):
+            self.typed = True
         elif text.startswith("flags "):
             self.set.flags = frozenset(text[6:].replace(" ", "").split(","))
         elif text.startswith("timeout "):
             self.set.timeout = seconds(text[8:])
-        elif not text.startswith(("type ", "typeof ", "size ", "comment ", "gc-interval ", "auto-merge", "policy ")):
+        elif not text.startswith(("size ", "comment ", "gc-interval ", "auto-merge", "policy ")):
             self._damage(number, text)
 
     def _wrapped_line(self, number: int, line: str) -> None:

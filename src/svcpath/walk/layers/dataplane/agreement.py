@@ -251,13 +251,14 @@ def _sentence(row: Row, place: str, given: str) -> str:
 
 
 def _details(row: Row, one: Compared) -> tuple[str, ...]:
+    if row.kind is Kind.LEFTOVER:
+        return (f"the mode in use is {one.plane.mode} ({'; '.join(one.plane.said)}), but rules of another mode exist",)
     match row.cause:
         case Cause.LATE:
-            return ("the slice changed after kube-proxy's last sync: the table is not synced yet, the slice is right",)
+            rules = (f"{one.plane.rules} nat rules: full syncs grow with them",) if one.plane.rules else ()
+            return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, one)}", *rules)
         case Cause.STUCK:
-            return (
-                "the slice changed after kube-proxy's last sync, longer ago than its sync period: kube-proxy is stuck",
-            )
+            return (f"kube-proxy is stuck: {_sync(row, one)}, longer ago than its sync period",)
         case Cause.ALTERED:
             return (
                 "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",

@@ -31,7 +31,9 @@ def settings(
                 findings.extend(_delay(setting, one, durations))
             elif setting.weight is Weight.BREAKS and "quiescent" not in setting.key:
                 findings.append(_breaks(setting, one))
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    judged = bool(sysctls.present) and dialect is not None
+    phrase = "kernel settings as they should be" if judged and not findings and service is None else ""
+    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
 
 def _breaks(setting: Setting, one: Observation[Any]) -> Finding:

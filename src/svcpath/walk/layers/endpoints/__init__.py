@@ -22,7 +22,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         )
         return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
     judgements = [
-        selection.check(view),
+        (yield from selection.check(view)),
         (yield from slices.check(view)),
         (yield from legacy.check(view)),
         families.check(view),

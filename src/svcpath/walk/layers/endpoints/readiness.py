@@ -76,11 +76,26 @@ def _container_reason(container: ContainerStatus) -> str:
 def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
     names = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact, events)}" for one in sick[:3])
+    names += f"; and {len(sick) - 3} more" if len(sick) > 3 else ""
+    are = "is" if len(sick) == 1 else "are"
+    if service and service.spec.publish_not_ready_addresses:
+        return [
+            finding(
+                "SP316",
+                Status.WARN,
+                f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {are} published all the same ({names})",
+                evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
+                standing=Standing.PROVEN,
+                namespace=view.request.namespace,
+                service=view.request.service,
+            )
+        ]
     return [
         finding(
             "SP314",
             Status.WARN,
-            f"{len(sick)} of {len(view.selected)} Pods are not ready and take no new connections ({names})",
+            f"{len(sick)} of {len(view.selected)} Pods {are} not ready and take{'s' if len(sick) == 1 else ''} "
+            f"no new connections ({names})",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
             standing=Standing.PROVEN,
             namespace=view.request.namespace,
@@ -128,7 +143,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
         finding(
             "SP304",
             Status.FAIL,
-            f"0 of {total} endpoints ready: {names}",
+            f"0 of {total} {'endpoints' if view.distinct else 'Pods'} ready: {names}",
             evidence=(
                 *_slices(view.distinct),
                 *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact, events)}", one) for one in unready[:3]),
@@ -175,7 +190,7 @@ def _empty(view: Scene) -> list[Finding]:
         finding(
             "SP304",
             Status.FAIL,
-            f"the slices of {view.request.service} hold no endpoint",
+            f"the slices of {view.request.service} hold no endpoint{_because(view)}",
             evidence=tuple(Evidence(f"slice {one.fact.name} has no endpoints", one) for one in view.slices[:3]),
             standing=Standing.PROVEN,
             share="all new connections",
@@ -183,6 +198,11 @@ def _empty(view: Scene) -> list[Finding]:
             selector=as_text(view.service.spec.selector or {}) if view.service else "",
         )
     ]
+
+
+def _because(view: Scene) -> str:
+    selector = view.service.spec.selector if view.service else None
+    return f": no Pod matches {as_text(selector)}, or none that does has an address" if selector else ""
 
 
 def _conditions(endpoint: EndpointView) -> str:

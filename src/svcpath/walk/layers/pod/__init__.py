@@ -20,7 +20,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         Need(Kind.ATTEMPTS, pod=request.client, cost=Cost.PROBE, permission="create pods/exec")
     )
     policy = yield from policies.check(view, attempts)
-    judgements = [direct.check(view, attempts), policy, (yield from state.check(view))]
+    judgements = [direct.check(view, attempts), policy, (yield from state.check(view, attempts))]
     if not attempts.present:
         endpoint = view.usable[0]
         port = next((port.port for port in endpoint.slice.ports or () if port.port is not None), 80)

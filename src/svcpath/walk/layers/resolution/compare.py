@@ -72,7 +72,7 @@ def environment(client: Client) -> Environment:
                 variables[key] = value
     return Environment(
         resolv_conf=client.conf,
-        hosts=client.hosts.fact.text if client.hosts else "",
+        hosts=client.hosts_text,
         nsswitch=client.nsswitch.fact.text if client.nsswitch else None,
         hostname=client.pod.fact.name if client.pod else "",
         variables=variables,
@@ -158,7 +158,7 @@ def _failure(
             *(Evidence("the recorded answers", one) for one in evidence[:1]),
         ),
         standing=Standing.SUPPORTED,
-        details=_details(failing, working),
+        details=_details(code, failing, working),
         remedy=_mend(client, code, name, stop),
         share="every lookup of this name"
         if not working
@@ -206,7 +206,7 @@ def _code(client: Client, failing: list[Seen], working: list[Seen]) -> str:
     return "SP102" if working else "SP101"
 
 
-def _details(failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
+def _details(code: str, failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
     details = []
     for one in _by_outcome(failing):
         outcome = one.outcome
@@ -215,6 +215,11 @@ def _details(failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
         count = len(one.candidates)
         order = ", ".join(one.candidates)
         details.append(f"{one.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
+    if code == "SP103":
+        details.append(
+            'the bad entry is "." in search, and the result depends on the musl version; measured with 1.2.3: a malformed '
+            "query and EAI_AGAIN once the timeout is over (public reports of it name EAI_NONAME)"
+        )
     if working:
         one = working[0]
         details.append(

@@ -26,5 +26,5 @@ class Surroundings:
 def surroundings(request: Request) -> Asking[Surroundings]:
     view = yield from scene(request)
     client = yield from clients.gather(request, view)
-    answering = yield from world.gather()
+    answering = yield from world.gather(request.client_namespace)
     return Surroundings(compare.environment(client), answering.world or Layered(()), answering.evidence)

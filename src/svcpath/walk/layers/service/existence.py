@@ -112,6 +112,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
     have = ", ".join(f"{port.port}/{port.protocol}{f' ({port.name})' if port.name else ''}" for port in service.ports)
     if service.is_headless and any(str(port.port) == asked for one in view.slices for port in one.fact.ports or ()):
         return []
+    meant = [str(port.port) for port in service.ports if str(port.target_port) == asked]
     return [
         finding(
             "SP206",
@@ -119,6 +120,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
             f"Service {service.name} has no port {asked}: it has {have or 'none'}",
             evidence=(observed,),
             standing=Standing.PROVEN,
+            details=(f"{asked} is the targetPort of port {', '.join(meant)}: clients use the latter",) if meant else (),
             namespace=service.namespace,
             service=service.name,
         )
