@@ -87,10 +87,12 @@ def _parting(one: DivergenceRecord) -> list[Section]:
 
 
 def _mends(name: NameRecord) -> Table:
+    failing = any(one.outcome is not None and not one.outcome.resolves for one in name.resolvers)
+    title = "What would mend it, each re-run" if failing else "Nothing fails; what would save queries, each re-run"
     return Table(
         ("change", "what it leads to"),
         tuple((one.label, _mend(one)) for one in name.mends),
-        title="What would mend it, each re-run",
+        title=title,
     )
 
 
