@@ -22,6 +22,7 @@ from svcpath.evidence.formats import (
     dumps,
     jsonkinds,
     kubernetes,
+    kubernetesyaml,
     lines,
     logs,
     metrics,
@@ -169,7 +170,7 @@ def _yaml_flow(text: Text) -> bool:
 
 def _yaml(text: Text) -> list[Item | Listing] | None:
     try:
-        return kubernetes.read_yaml(text.text)
+        return kubernetesyaml.read_yaml(text.text)
     except FormatError as error:
         if re.search(r"^\s*-?\s*(?:kind|apiVersion)\s*:", text.text, re.MULTILINE):
             return [damaged("Kubernetes objects", str(error), line=error.line)]
