@@ -13,11 +13,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-
 import yaml
 
 from svcpath.reports.report import FindingRecord, Report
-from tests.walk.clusters import Cluster, Obj, endpoint_slice, pod, proc_net
+from tests.walk.clusters import Cluster, Obj, endpoint_slice, pod, proc_net, service
 
 World = Cluster
 
@@ -31,7 +30,7 @@ def world(files: Mapping[str, bytes]) -> World:
         if name.endswith((".yaml", ".json")) and "kind" in text and '"nftables"' not in text:
             for document in [json.loads(text)] if name.endswith(".json") else yaml.safe_load_all(text):
                 if document:
-                    made.objects.extend(document["items"] if "items" in document else [document])
+                    made.objects.extend(document.get("items", [document]))
         else:
             made.files[name] = text
     return made
@@ -105,8 +104,10 @@ def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
 
 
 @edit("SP301", "SP304")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    selector = _service(made, words)["spec"]["selector"]
+def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    if words["service"] not in {one["metadata"]["name"] for one in made.of("Service")}:
+        made.add(service(words["service"]))["metadata"]["namespace"] = words["namespace"]
+    selector = _service(made, words)["spec"].setdefault("selector", {"app": "any"})
     pods = [one for one in made.of("Pod") if one["metadata"].get("namespace") == words["namespace"]]
     if not pods:
         pods = [made.add(pod("fresh-1", ("10.244.9.8",)))]
@@ -120,19 +121,19 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP302", "SP308")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp302_sp308(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     _add_slice(made, words)
 
 
 @edit("SP303", "SP315", "SP409")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp303_sp315_sp409(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     for one in _slices(made, words):
         made.objects.remove(one)
     made.settle()
 
 
 @edit("SP305", "SP314", "SP316", "SP505")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     for one in _mine(made, words):
         _ready(one)
     _service(made, words)["spec"].pop("publishNotReadyAddresses", None)
@@ -142,7 +143,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP306")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp306(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     address = _last_word(words)
     for one in _slices(made, words):
         for each in one["endpoints"]:
@@ -158,7 +159,7 @@ def _last_word(words: Mapping[str, str]) -> str:
 
 
 @edit("SP307")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp307(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     name = re.search(r"endpointslice ([\w.-]+) ", words["command"])
     assert name
     one = made.get("EndpointSlice", name[1])
@@ -166,7 +167,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP309")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp309(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     ghosts = [
         (one, each)
         for one in _slices(made, words)
@@ -181,7 +182,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP310")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp310(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     for number, one in enumerate(_mine(made, words), 1):
         one["status"]["podIPs"].append({"ip": f"fd00:244:9::{number:x}"})
         one["spec"].setdefault("nodeName", "w1")
@@ -194,24 +195,24 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP311")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp311(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     wanted = words["command"].rpartition(" ")[2]
     made.add(copy.deepcopy(_service(made, words)))["metadata"]["name"] = wanted
 
 
 @edit("SP312")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp312(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     addresses = [{"ip": ip} for one in _slices(made, words) for each in one["endpoints"] for ip in each["addresses"]]
     made.get("Endpoints", words["service"])["subsets"][0]["addresses"] = addresses
 
 
 @edit("SP313")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp313(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     made.get("Endpoints", words["service"])["metadata"]["annotations"] = {}
 
 
 @edit("SP401", "SP402")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp401_sp402(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     service_port = next(one for one in _service(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
     for one in _mine(made, words):
         first = one["spec"]["containers"][0]["ports"][0]
@@ -225,7 +226,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP406")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp406(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     for one in _mine(made, words):
         ports = [each for container in one["spec"]["containers"] for each in container["ports"]]
         for number, each in enumerate(ports[1:], 1):
@@ -233,7 +234,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP403", "SP404", "SP405", "SP408", "SP410")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     number = re.search(r":([0-9A-F]{4}) ", words["command"])
     assert number
     protocol = "udp" if "/proc/net/udp" in words["command"] else "tcp"
@@ -258,7 +259,7 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP407", "SP411")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     wanted = _service(made, words)["spec"]["ports"][0]
     for one in _slices(made, words):
         for each in one["ports"]:
@@ -266,32 +267,32 @@ def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP201")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp201(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     made.add(copy.deepcopy(made.get("Service")))["metadata"]["name"] = words["service"]
     made.settle()
 
 
 @edit("SP204")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp204(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     spec = _service(made, words)["spec"]
     spec["externalName"] = "db.example.com"
     spec.pop("selector", None)
 
 
 @edit("SP206")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp206(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     ports = _service(made, words)["spec"]["ports"]
     ports[0]["port"] = 8443
 
 
 @edit("SP504")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp504(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     name = _last_word(words)
     made.get("Node", name)["status"]["conditions"][0]["status"] = "True"
 
 
 @edit("SP702", "SP704")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp702_sp704(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     one = made.get("Deployment")
     wanted = one["spec"]["replicas"]
     one["status"] = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), wanted)
@@ -305,12 +306,12 @@ def _rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
 
 
 @edit("SP606", "SP703")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp606_sp703(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     gone = re.search(r"src=([\d.]+)", words["command"])
     assert gone
     _rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
 
 
 @edit("SP611")
-def _(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     _rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))

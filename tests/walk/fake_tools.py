@@ -5,6 +5,7 @@ Run as ``python fake_tools.py TOOL ARGUMENT...`` with WORLD naming a folder that
 a falsifier nobody can run does not pass for one that says nothing. Objects get the defaults that an API server writes.
 """
 
+# ruff: noqa: T201
 from __future__ import annotations
 
 import gzip
@@ -181,7 +182,11 @@ def row(one: dict[str, Any], *, wide: bool) -> list[str]:
         )
         leaving = "Terminating" if one["metadata"].get("deletionTimestamp") else ""
         cells = [name, ready, leaving or waiting or status.get("phase", "Unknown"), "0", "5m"]
-        return [*cells, status.get("podIP", "<none>"), one["spec"].get("nodeName", "<none>")] if wide else cells
+        gates = [each["conditionType"] for each in one["spec"].get("readinessGates", ())]
+        met = {each["type"] for each in status.get("conditions", ()) if each["status"] == "True"}
+        shown = f"{len(met.intersection(gates))}/{len(gates)}" if gates else "<none>"
+        place = [status.get("podIP", "<none>"), one["spec"].get("nodeName", "<none>"), "<none>", shown]
+        return [*cells, *place] if wide else cells
     if one["kind"] == "Node":
         ready = any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions", ()))
         return [name, "Ready" if ready else "NotReady", "5m", "v1.35.4"]
@@ -231,9 +236,11 @@ def install(folder: Path, files: Mapping[str, bytes]) -> dict[str, str]:
         if re.search(r"(?m)^ *\"?(apiVersion|kind)\"?:", text) and not name.endswith((".txt", ".log")):
             for document in yaml.safe_load_all(text) if not name.endswith(".json") else [json.loads(text)]:
                 if document:
-                    found.extend(document["items"] if "items" in document else [document])
+                    found.extend(document.get("items", [document]))
         else:
             (folder / "node" / name.replace("/", "_")).write_text(text)
+    if not any(one["kind"] == "Pod" for one in found):
+        found.extend(_told_by_slices(found))
     names = [one["metadata"]["name"] for one in found if one["kind"] == "Pod"]
     names += [
         each["targetRef"]["name"]
@@ -251,6 +258,28 @@ def install(folder: Path, files: Mapping[str, bytes]) -> dict[str, str]:
         script.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {tool} "$@"\n')
         script.chmod(0o755)
     return {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "WORLD": str(folder), "LC_ALL": "C.UTF-8"}
+
+
+def _told_by_slices(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Evidence without any Pod: the cluster had those that its slices name."""
+    pods = {}
+    for one in found:
+        for each in (one.get("endpoints") or ()) if one["kind"] == "EndpointSlice" else ():
+            name = (each.get("targetRef") or {}).get("name")
+            if name:
+                ready = each.get("conditions", {}).get("ready", True)
+                pods[name] = {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "metadata": {"name": name, "namespace": one["metadata"].get("namespace", "default")},
+                    "spec": {"containers": [{"name": "main"}], "nodeName": each.get("nodeName", "")},
+                    "status": {
+                        "phase": "Running",
+                        "podIP": each["addresses"][0],
+                        "containerStatuses": [{"name": "main", "ready": ready}],
+                    },
+                }
+    return list(pods.values())
 
 
 def _sockets(folder: Path, pod: str, *, only: bool) -> None:
