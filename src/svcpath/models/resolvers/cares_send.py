@@ -111,7 +111,10 @@ class Channel:
         servers = self.config.servers
         if self.config.rotate and len(servers) > 1:
             return (yield from choose(Fork("rotate picks a random server for each query", servers)))
-        return min(range(len(servers)), key=lambda index: (self.failures[index], index))
+        return self._healthiest()
+
+    def _healthiest(self) -> int:
+        return min(range(len(self.failures)), key=lambda index: (self.failures[index], index))
 
     def _timeout(self, item: _Pending) -> float:
         """Five times the measured latency, at least 250 ms, once three replies came; doubled per round of servers."""
@@ -149,6 +152,8 @@ class Channel:
         item.tries += 1
         item.status = status
         if item.tries < len(self.config.servers) * self.config.tries:
+            if not self.config.rotate:
+                item.server, item.fixed = self._healthiest(), True
             return None
         return Result(status, (), item.clock)
 

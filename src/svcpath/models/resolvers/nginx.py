@@ -74,7 +74,7 @@ class Nginx:
     @staticmethod
     def _fail(name: str, code: str, rule: Rule, seconds: float) -> Outcome:
         number, text = CODES[code]
-        shown = name.removesuffix(".")
+        shown = name.lower().removesuffix(".")
         return Outcome(
             ok=False,
             code=code,

@@ -13,7 +13,7 @@ from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.cares import sendable
 from svcpath.models.resolvers.cares_send import Channel
-from svcpath.models.resolvers.environment import INET6, Environment
+from svcpath.models.resolvers.environment import INET6, Environment, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -47,7 +47,7 @@ class NodeResolve:
         return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}", rule=rule, seconds=seconds)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        asked = name.lower()
+        asked = to_ascii(name).lower()
         if not sendable(asked):
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
         channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
@@ -67,8 +67,8 @@ class NodeLookup:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        outcome = yield from self.libc.lookup(to_ascii(name), memory)
+        if outcome.ok or outcome.crashed:
             return outcome
         code, number = outcome.code, -3001 if outcome.code == "EAI_AGAIN" else None
         if code in ("EAI_NONAME", "EAI_NODATA"):
