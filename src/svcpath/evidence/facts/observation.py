@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from svcpath.errors import ModelError
 from svcpath.evidence.facts.need import Kind
 
 FactT_co = TypeVar("FactT_co", covariant=True)
@@ -56,3 +57,10 @@ class Observation(Generic[FactT_co]):
     def __post_init__(self) -> None:
         if (self.value is not None) != (self.state is State.PRESENT):
             raise ValueError("an Observation has a value exactly when it is present")
+
+    @property
+    def fact(self) -> FactT_co:
+        """The value of a present Observation; a caller's mistake on any other."""
+        if self.value is None:
+            raise ModelError(f"no value: the observation is {self.state.value}")
+        return self.value

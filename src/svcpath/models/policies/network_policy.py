@@ -1,0 +1,144 @@
+"""Does a NetworkPolicy allow a connection, by the API's own rules?
+
+Source: networking.k8s.io/v1 NetworkPolicy (API reference v1.35): policies are additive; a Pod selected by no policy of a
+direction is open in it; a selected one takes only what some rule of some policy allows; an empty ``from``/``to`` or
+``ports`` list allows all of its kind; ``policyTypes`` absent means Ingress, and Egress too when there are egress rules;
+ipBlock matches addresses outside the cluster (here: any address, as plugins do); traffic from the Pod's own node is
+allowed by kubelet probes' need, which no rule can state.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod
+from svcpath.models.policies.selectors import label_selector_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection. ``namespace_labels`` None means not known: a namespaceSelector then matches only if
+    it names kubernetes.io/metadata.name, which the API server sets on every namespace."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    addresses: tuple[str, ...] = ()
+    namespace_labels: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """``allowed`` None: a rule hangs on labels that are not known. ``policies`` are those that select the Pod."""
+
+    allowed: bool | None
+    policies: tuple[NetworkPolicy, ...]
+
+
+def applies(policy: NetworkPolicy, pod: Pod, direction: str) -> bool:
+    """Whether ``policy`` selects ``pod`` for "Ingress" or "Egress"."""
+    types = policy.spec.policy_types
+    if types is None:
+        types = ("Ingress", "Egress") if policy.spec.egress else ("Ingress",)
+    return (
+        policy.namespace == pod.namespace
+        and direction in types
+        and label_selector_matches(policy.spec.pod_selector, pod.labels)
+    )
+
+
+def ingress(policies: Sequence[NetworkPolicy], pod: Pod, peer: Peer, protocol: str, port: int) -> Decision:
+    """May ``peer`` connect to ``pod`` on its ``port`` (the Pod's, after translation)?"""
+    selecting = tuple(one for one in policies if applies(one, pod, "Ingress"))
+    rules = [
+        (policy.namespace, rule.from_ or (), rule.ports or ())
+        for policy in selecting
+        for rule in policy.spec.ingress or ()
+    ]
+    return _decide(selecting, rules, peer, protocol, port, pod)
+
+
+def egress(
+    policies: Sequence[NetworkPolicy], pod: Pod, peer: Peer, protocol: str, port: int, target: Pod | None
+) -> Decision:
+    """May ``pod`` connect to ``peer`` on ``port``? Named ports are looked up in ``target``."""
+    selecting = tuple(one for one in policies if applies(one, pod, "Egress"))
+    rules = [
+        (policy.namespace, rule.to or (), rule.ports or ()) for policy in selecting for rule in policy.spec.egress or ()
+    ]
+    return _decide(selecting, rules, peer, protocol, port, target)
+
+
+Rule = tuple[str, Sequence[NetworkPolicyPeer], Sequence[NetworkPolicyPort]]
+
+
+def _decide(
+    selecting: tuple[NetworkPolicy, ...],
+    rules: Sequence[Rule],
+    peer: Peer,
+    protocol: str,
+    port: int,
+    pod: Pod | None,
+) -> Decision:
+    if not selecting:
+        return Decision(True, ())
+    unknown = False
+    for namespace, peers, ports in rules:
+        if ports and not any(_port_matches(one, protocol, port, pod) for one in ports):
+            continue
+        if not peers:
+            return Decision(True, selecting)
+        verdicts = [_peer_matches(one, namespace, peer) for one in peers]
+        if True in verdicts:
+            return Decision(True, selecting)
+        unknown = unknown or None in verdicts
+    return Decision(None if unknown else False, selecting)
+
+
+def _port_matches(rule: NetworkPolicyPort, protocol: str, port: int, pod: Pod | None) -> bool:
+    if (rule.protocol or "TCP") != protocol:
+        return False
+    if rule.port is None:
+        return True
+    if isinstance(rule.port, int) or rule.port.isdigit():
+        first = int(rule.port)
+        return first <= port <= (rule.end_port or first)
+    if pod is None:
+        return False
+    return any(
+        one.name == rule.port and (one.protocol or "TCP") == protocol and one.container_port == port
+        for container in pod.spec.containers or ()
+        for one in container.ports or ()
+    )
+
+
+def _peer_matches(rule: NetworkPolicyPeer, namespace: str, peer: Peer) -> bool | None:
+    if rule.ip_block is not None:
+        return _in_block(rule.ip_block.cidr, rule.ip_block.except_ or (), peer.addresses)
+    in_namespace: bool | None = peer.namespace == namespace
+    if rule.namespace_selector is not None:
+        labels = {"kubernetes.io/metadata.name": peer.namespace, **(peer.namespace_labels or {})}
+        in_namespace = label_selector_matches(rule.namespace_selector, labels)
+        if not in_namespace and peer.namespace_labels is None:
+            in_namespace = None
+    if in_namespace is False:
+        return False
+    if rule.pod_selector is not None and not label_selector_matches(rule.pod_selector, peer.labels):
+        return False
+    return in_namespace
+
+
+def _in_block(cidr: str, exceptions: Sequence[str], addresses: Sequence[str]) -> bool:
+    try:
+        block = ipaddress.ip_network(cidr, strict=False)
+        out = [ipaddress.ip_network(one, strict=False) for one in exceptions]
+        own = [ipaddress.ip_address(one) for one in addresses]
+    except ValueError:
+        return False
+    return any(
+        one.version == block.version
+        and one in block
+        and not any(one.version == each.version and one in each for each in out)
+        for one in own
+    )

@@ -1,0 +1,120 @@
+"""How layers ask: a batch of Needs goes out, Replies come back. Sub-generators for the questions that recur.
+
+A layer is a generator that yields batches and is sent Replies in the same order; the driver in ``walk.py`` answers
+each Need once, however often it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from svcpath.evidence.facts.kubernetes import Node, Pod, Service
+from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.observation import Observation, State
+
+T = TypeVar("T")
+Batch = tuple[Need, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """All Observations that met one Need."""
+
+    need: Need
+    observations: tuple[Observation[Any], ...]
+
+    @property
+    def present(self) -> tuple[Observation[Any], ...]:
+        return tuple(one for one in self.observations if one.state is State.PRESENT)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(one.value for one in self.present)
+
+    @property
+    def absent(self) -> bool:
+        """Looked, and it is not there."""
+        return bool(self.observations) and all(one.state is State.ABSENT for one in self.observations)
+
+    @property
+    def unreadable(self) -> bool:
+        return not self.present and not self.absent
+
+    @property
+    def reason(self) -> str:
+        return "; ".join(dict.fromkeys(one.reason for one in self.observations if one.reason))
+
+    @property
+    def complete(self) -> bool:
+        """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
+        return any(one.provenance.listing for one in self.observations) and not any(
+            one.state is State.UNREADABLE for one in self.observations
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Some of it could not be read."""
+        return any(one.state is State.UNREADABLE for one in self.observations)
+
+
+Replies = tuple[Reply, ...]
+Asking = Generator[Batch, Replies, T]
+
+
+def one(need: Need) -> Asking[Reply]:
+    (reply,) = yield (need,)
+    return reply
+
+
+def service(namespace: str, name: str) -> Asking[Reply]:
+    return (yield from one(Need(Kind.SERVICE, namespace=namespace, name=name, permission="get services")))
+
+
+def slices(namespace: str, service_name: str) -> Asking[Reply]:
+    need = Need(
+        Kind.ENDPOINT_SLICE,
+        namespace=namespace,
+        service=service_name,
+        permission="list endpointslices.discovery.k8s.io",
+    )
+    return (yield from one(need))
+
+
+def pods(namespace: str) -> Asking[Reply]:
+    return (yield from one(Need(Kind.POD, namespace=namespace, permission="list pods")))
+
+
+def nodes() -> Asking[Reply]:
+    return (yield from one(Need(Kind.NODE, permission="list nodes")))
+
+
+def sockets(pod: str) -> Asking[Reply]:
+    return (yield from one(Need(Kind.SOCKETS, pod=pod, cost=Cost.EXEC, permission="create pods/exec")))
+
+
+def client_pod(namespace: str, name: str) -> Asking[Observation[Pod] | None]:
+    """The client's Pod, if one is named and it is in the evidence."""
+    if not name:
+        return None
+    reply = yield from one(Need(Kind.POD, namespace=namespace, name=name, permission="get pods"))
+    return reply.present[0] if reply.present else None
+
+
+def first(reply: Reply, kind: type[T]) -> T | None:
+    for value in reply.values:
+        if isinstance(value, kind):
+            return value
+    return None
+
+
+def cluster_service(reply: Reply) -> Service | None:
+    return first(reply, Service)
+
+
+def node_of(reply: Reply, name: str) -> Node | None:
+    for value in reply.values:
+        if isinstance(value, Node) and value.name == name:
+            return value
+    return None

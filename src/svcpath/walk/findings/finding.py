@@ -1,0 +1,175 @@
+"""What a layer says: findings with their evidence, hypotheses with their standing, and the layer's own status."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from svcpath.evidence.facts.observation import Observation
+
+LayerName = Literal["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
+
+#: Always these seven, always in this order.
+LAYERS: tuple[LayerName, ...] = ("resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle")
+
+
+class Status(enum.Enum):
+    """How a layer, or one finding of it, ended.
+
+    ``inconclusive``: looked, and the evidence does not decide. ``not-tested``: could not or was not allowed to look.
+    ``skipped``: nothing was looked at because an earlier layer failed.
+    """
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_TESTED = "not-tested"
+    SKIPPED = "skipped"
+
+
+#: From the worst to the best, for "the worst decides".
+SEVERITY: tuple[Status, ...] = (
+    Status.FAIL,
+    Status.INCONCLUSIVE,
+    Status.WARN,
+    Status.PASS,
+    Status.NOT_TESTED,
+    Status.SKIPPED,
+)
+
+
+class Standing(enum.Enum):
+    """How a hypothesis stands. ``proven``: every alternative that would show the same is excluded by what was looked
+    at. ``supported``: evidence for it, and a look that could refute it was not taken. ``possible``: nothing against it.
+    ``refuted``: something looked at excludes it."""
+
+    PROVEN = "proven"
+    SUPPORTED = "supported"
+    POSSIBLE = "possible"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One sentence that an observation bears out, and the command that shows it again."""
+
+    sentence: str
+    observation: Observation[Any] | None = None
+
+    @property
+    def command(self) -> str:
+        return self.observation.provenance.command if self.observation else ""
+
+    @property
+    def place(self) -> str:
+        """Where in the evidence: ``path:line``, or empty for a live look."""
+        if self.observation is None or not self.observation.provenance.path:
+            return ""
+        where = self.observation.provenance
+        return f"{where.path}:{where.line}" if where.line else where.path
+
+
+@dataclass(frozen=True, slots=True)
+class Falsifier:
+    """The command that would prove a hypothesis wrong, and what it would have to show."""
+
+    command: str
+    refutes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    cause: str
+    layer: LayerName
+    standing: Standing
+    supports: tuple[Evidence, ...] = ()
+    against: tuple[Evidence, ...] = ()
+    falsifier: Falsifier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``code`` is a key of the catalogue; ``sentence`` says what is, with the real names, addresses and ports."""
+
+    code: str
+    layer: LayerName
+    status: Status
+    sentence: str
+    evidence: tuple[Evidence, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    details: tuple[str, ...] = ()
+    remedy: str = ""
+    share: str = ""
+
+    @property
+    def best(self) -> Hypothesis | None:
+        """The hypothesis with the strongest standing; the first of equals."""
+        order = list(Standing)
+        return min(self.hypotheses, key=lambda one: order.index(one.standing), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class NotTested:
+    """Something no layer could look at: what, why, and the command or right that would allow it."""
+
+    layer: LayerName
+    what: str
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails."""
+
+    name: LayerName
+    status: Status
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+    not_tested: tuple[NotTested, ...] = ()
+    decisive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a check of a layer contributes: findings, things not tested, and a phrase for the layer's pass sentence.
+
+    ``looked`` is false when the check had nothing to look at: a layer none of whose checks looked is not-tested.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    not_tested: tuple[NotTested, ...] = ()
+    phrase: str = ""
+    looked: bool = True
+
+
+def worst(statuses: list[Status]) -> Status:
+    return min(statuses, key=SEVERITY.index, default=Status.NOT_TESTED)
+
+
+def layer_result(name: LayerName, judgements: list[Judgement], *, otherwise: str = "") -> LayerResult:
+    """Join what the checks of one layer said. ``otherwise`` is the sentence when nothing could be looked at."""
+    findings = tuple(finding for one in judgements for finding in one.findings)
+    missing = tuple(gap for one in judgements for gap in one.not_tested)
+    looked = any(one.looked for one in judgements)
+    bad = [one for one in findings if one.status in (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)]
+    bad.sort(key=lambda one: SEVERITY.index(one.status))
+    if bad:
+        return LayerResult(name, bad[0].status, bad[0].sentence, findings, missing)
+    if not looked:
+        why = otherwise or "; ".join(dict.fromkeys(gap.why for gap in missing)) or "nothing to look at"
+        return LayerResult(name, Status.NOT_TESTED, why, findings, missing)
+    phrases = [one.phrase for one in judgements if one.phrase]
+    return LayerResult(name, Status.PASS, ", ".join(phrases), findings, missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that changed lately on the path: RFC 3339 time, what, and who changed it."""
+
+    at: str
+    what: str
+    who: str = ""
+    observation: Observation[Any] | None = field(default=None, compare=False)

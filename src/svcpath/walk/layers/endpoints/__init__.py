@@ -1,0 +1,49 @@
+"""Question 3: is there a usable endpoint, ready, else serving and terminating?"""
+
+from __future__ import annotations
+
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Status, layer_result
+from svcpath.walk.layers.endpoints import families, identity, legacy, readiness, selection, slices
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, host_port, scene
+
+
+def layer(request: Request) -> Asking[LayerResult]:
+    view = yield from scene(request)
+    if view.service is not None and view.service.is_external_name:
+        return layer_result("endpoints", [Judgement(phrase="none needed: ExternalName")])
+    if view.service is None and not view.slices:
+        gap = NotTested(
+            "endpoints",
+            "the endpoints",
+            view.slices_reply.reason or "no EndpointSlice in the evidence",
+            f"kubectl -n {request.namespace} get endpointslices -o yaml",
+        )
+        return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
+    judgements = [
+        selection.check(view),
+        (yield from slices.check(view)),
+        (yield from legacy.check(view)),
+        families.check(view),
+        (yield from readiness.check(view)),
+        identity.check(view),
+    ]
+    looked = any(one.looked for one in judgements)
+    if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
+        judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
+    return layer_result("endpoints", judgements)
+
+
+def _summary(view: Scene) -> str:
+    """ "2 of 2 ready: 10.244.1.4 (w1), 10.244.2.4 (w2)", each with its port where slices differ in it."""
+    numbers = {port.port for one in view.slices for port in one.fact.ports or () if port.port is not None}
+    shown = []
+    for endpoint in view.usable[:6]:
+        port = next((port.port for port in endpoint.slice.ports or () if port.port is not None), None)
+        place = host_port(endpoint.address, port) if len(numbers) > 1 and port is not None else endpoint.address
+        node = endpoint.endpoint.node_name
+        shown.append(f"{place} ({node})" if node else place)
+    more = f" and {len(view.usable) - 6} more" if len(view.usable) > 6 else ""
+    kind = "ready" if view.ready else "serving while terminating"
+    return f"{len(view.usable)} of {len(view.distinct)} {kind}: {', '.join(shown)}{more}"

@@ -1,0 +1,65 @@
+"""Each address family of the Service needs endpoints of its own (slices are made per family from status.podIPs)."""
+
+from __future__ import annotations
+
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.selection import as_text
+from svcpath.walk.scene import Scene, family_of
+
+NUMBER = {"IPv4": 4, "IPv6": 6}
+
+
+def service_families(view: Scene) -> tuple[str, ...]:
+    """The Service's families: ipFamilies, else those of its addresses."""
+    service = view.service
+    if service is None:
+        return ()
+    if service.spec.ip_families:
+        return service.spec.ip_families
+    return tuple(f"IPv{family_of(ip)}" for ip in service.cluster_ips if family_of(ip))
+
+
+def check(view: Scene) -> Judgement:
+    service = view.service
+    if service is None or not view.selected:
+        return Judgement(looked=False)
+    ready = [one for one in view.selected if one.fact.ready and one.fact.ips]
+    if not ready:
+        return Judgement(looked=False)
+    families = service_families(view)
+    findings: list[Finding] = []
+    for family in families:
+        number = NUMBER.get(family, 0)
+        if any(endpoint.family == number for endpoint in view.usable):
+            continue
+        if any(family_of(ip) == number for one in ready for ip in one.fact.ips):
+            continue
+        have = ", ".join(f"{one.fact.name} has only {', '.join(one.fact.ips)}" for one in ready[:3])
+        one_of_two = len(families) > 1
+        optional = one_of_two and service.spec.ip_family_policy == "PreferDualStack"
+        findings.append(
+            finding(
+                "SP310",
+                Status.FAIL,
+                f"ipFamilies [{', '.join(families)}]: no endpoint of family {family}; the Pods match the selector and "
+                f"are ready, but {have}",
+                evidence=(
+                    Evidence(f"Service {service.name}: families {', '.join(families)}", view.service_observation),
+                    *(Evidence(f"Pod {one.fact.name}: {', '.join(one.fact.ips)}", one) for one in ready[:3]),
+                    *(
+                        Evidence(f"slice {one.fact.name} ({one.fact.address_type}) has no endpoints", one)
+                        for one in view.slices
+                        if one.fact.address_type == family and not one.fact.endpoints
+                    ),
+                ),
+                standing=Standing.PROVEN
+                if any(one.fact.address_type == family for one in view.slices)
+                else Standing.SUPPORTED,
+                share=f"all new connections over {family}" if one_of_two else "all new connections",
+                details=("ipFamilyPolicy PreferDualStack gave the Service both families",) if optional else (),
+                namespace=service.namespace,
+                selector=as_text(service.spec.selector or {}),
+            )
+        )
+    return Judgement(findings=tuple(findings))

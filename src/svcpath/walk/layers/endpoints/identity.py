@@ -1,0 +1,136 @@
+"""Is each endpoint who it says: a Pod that exists, has that address, and is listed once?
+
+Sources: the slice controller writes targetRef and the Pod's address (pkg/controller/util/endpoint); kube-proxy keys
+endpoints by address and port (pkg/proxy/endpointslicecache.go), and of duplicates the ready one must win.
+"""
+
+from __future__ import annotations
+
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.slices import MIRRORING
+from svcpath.walk.scene import EndpointView, Scene, canonical
+
+
+def check(view: Scene) -> Judgement:
+    if not view.endpoints:
+        return Judgement(looked=False)
+    return Judgement(findings=(*_gone(view), *_twice(view), *_unlisted(view)))
+
+
+def _gone(view: Scene) -> list[Finding]:
+    """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all."""
+    service = view.service
+    if not view.pods or service is None or not service.spec.selector:
+        return []
+    addresses = {canonical(ip) for one in view.pods if not one.fact.finished for ip in one.fact.ips}
+    names = {one.fact.name: one for one in view.pods}
+    bad: list[tuple[EndpointView, str]] = []
+    for endpoint in view.usable:
+        reference = endpoint.endpoint.target_ref
+        if endpoint.slice.managed_by == MIRRORING:
+            continue  # slices.py judges mirrored slices
+        if reference and reference.name:
+            pod = names.get(reference.name)
+            if pod is None:
+                if endpoint.address not in addresses:
+                    bad.append((endpoint, f"Pod {reference.name} is not among the Pods"))
+            elif pod.fact.ips and endpoint.address not in {canonical(ip) for ip in pod.fact.ips}:
+                bad.append((endpoint, f"Pod {reference.name} has {', '.join(pod.fact.ips)}"))
+            elif pod.fact.finished:
+                bad.append((endpoint, f"Pod {reference.name} has ended ({pod.fact.status.phase})"))
+        elif endpoint.address not in addresses:
+            bad.append((endpoint, "no Pod has this address"))
+    if not bad:
+        return []
+    total = len(view.usable)
+    share = f"{len(bad)} of {total} backends"
+    complete = view.pods_reply.complete
+    listed = "; ".join(f"{endpoint.address} in slice {endpoint.slice.name}: {why}" for endpoint, why in bad[:3])
+    contradicted = any("has" in why and "not among" not in why for _, why in bad)
+    return [
+        finding(
+            "SP306",
+            Status.FAIL
+            if complete or contradicted or (view.selected and not view.pods_reply.partial)
+            else Status.INCONCLUSIVE,
+            f"{share} point at a Pod that is not there ({listed}); that share of new connections fails",
+            evidence=tuple(
+                Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation)
+                for endpoint, _ in bad[:3]
+            )
+            + tuple(Evidence(f"Pod {endpoint.pod.fact.name}", endpoint.pod) for endpoint, _ in bad[:3] if endpoint.pod),
+            standing=Standing.PROVEN if complete else Standing.SUPPORTED,
+            share=share,
+            namespace=view.request.namespace,
+            address=bad[0][0].address,
+        )
+    ]
+
+
+def _twice(view: Scene) -> list[Finding]:
+    """One address and port under different Pods: a ghost that must not hide the ready one."""
+    by_address: dict[tuple[str, tuple[int | None, ...]], list[EndpointView]] = {}
+    for endpoint in view.endpoints:
+        ports = tuple(sorted((port.port for port in endpoint.slice.ports or ()), key=lambda one: one or 0))
+        by_address.setdefault((endpoint.address, ports), []).append(endpoint)
+    findings = []
+    for (address, ports), held in by_address.items():
+        who = list(dict.fromkeys(endpoint.who for endpoint in held))
+        if len(who) < 2:
+            continue
+        best = next((each for each in view.distinct if each.address == address and each in held), held[0])
+        ghosts = [name for name in who if name != best.who]
+        number = next((port for port in ports if port is not None), None)
+        place = address if number is None else f"[{address}]:{number}" if ":" in address else f"{address}:{number}"
+        rest = "" if best.endpoint.ready else " (not ready either)"
+        findings.append(
+            finding(
+                "SP309",
+                Status.WARN,
+                f"{address} is listed twice, for {' and '.join(who)}: different targetRef, one usable backend {place} "
+                f"(Pod {best.who}){rest}; ready wins whatever slice is newer, the ghost {', '.join(ghosts)} must not hide it",
+                evidence=tuple(
+                    Evidence(
+                        f"slice {each.slice.name}: {address} -> {each.who}, ready={str(each.endpoint.ready).lower()} "
+                        f"terminating={str(each.endpoint.terminating).lower()}",
+                        each.observation,
+                    )
+                    for each in held
+                ),
+                standing=Standing.PROVEN,
+                namespace=view.request.namespace,
+                address=address,
+            )
+        )
+    return findings
+
+
+def _unlisted(view: Scene) -> list[Finding]:
+    """Ready Pods that match and that no slice lists, in a family the Service has."""
+    listed = {endpoint.address for endpoint in view.endpoints}
+    families = {endpoint.family for endpoint in view.endpoints}
+    missing = [
+        one
+        for one in view.selected
+        if one.fact.ready
+        and not one.fact.deleting
+        and one.fact.ips
+        and not any(canonical(ip) in listed for ip in one.fact.ips)
+        and any((6 if ":" in ip else 4) in families for ip in one.fact.ips)
+    ]
+    if not missing:
+        return []
+    names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in missing[:3])
+    return [
+        finding(
+            "SP315",
+            Status.WARN,
+            f"{len(missing)} ready Pods that match are in no slice: {names}",
+            evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in missing[:3]),
+            standing=Standing.SUPPORTED,
+            namespace=view.request.namespace,
+            service=view.request.service,
+            address=missing[0].fact.ips[0],
+        )
+    ]

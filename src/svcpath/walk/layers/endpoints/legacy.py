@@ -1,0 +1,98 @@
+"""v1 Endpoints, read only to detect what is wrong with mirroring: no data plane reads them any more.
+
+Source: pkg/controller/endpointslicemirroring/utils.go (skipMirror: the skip-mirror label, the leader election annotation)
+and endpointslicemirroring_controller.go (Services with a selector are not mirrored).
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import Endpoints
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import Scene, canonical
+
+SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror"
+LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
+OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
+
+
+def check(view: Scene) -> Asking[Judgement]:
+    reply = yield from ask.one(Need(Kind.ENDPOINTS, namespace=view.request.namespace, name=view.request.service))
+    objects: tuple[Observation[Endpoints], ...] = reply.present
+    if not objects or view.service is None:
+        return Judgement(looked=False)
+    one = objects[0]
+    addresses = {canonical(address.ip) for subset in one.fact.subsets or () for address in subset.addresses or ()}
+    findings: list[Finding] = []
+    if not view.slices:
+        findings.extend(_not_mirrored(view, one, addresses))
+    elif view.service.spec.selector:
+        findings.extend(_edited(view, one, addresses))
+    if one.fact.annotations.get(OVER_CAPACITY) == "truncated":
+        findings.append(
+            finding(
+                "SP313",
+                Status.WARN,
+                f"v1 Endpoints {one.fact.name} is cut at 1000 addresses; the slices hold {len(view.distinct)}",
+                evidence=(Evidence(f"annotation {OVER_CAPACITY}: truncated", one),),
+                standing=Standing.PROVEN,
+                namespace=one.fact.namespace,
+                service=one.fact.name,
+            )
+        )
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _not_mirrored(view: Scene, one: Observation[Endpoints], addresses: set[str]) -> list[Finding]:
+    service = view.service
+    if service is None or service.spec.selector or not addresses:
+        return []
+    listed = ", ".join(sorted(addresses)[:4])
+    if one.fact.labels.get(SKIP_LABEL) == "true":
+        why, remedy = f"label {SKIP_LABEL}=true", f"remove the label {SKIP_LABEL}, or create an EndpointSlice instead"
+    elif LEADER_ANNOTATION in one.fact.annotations:
+        why, remedy = f"annotation {LEADER_ANNOTATION}", f"remove the annotation {LEADER_ANNOTATION}"
+    else:
+        why, remedy = "", "look at the endpointslicemirroring controller of the kube-controller-manager (1.18 or newer)"
+    because = f" ({why})" if why else ""
+    known = bool(why) or view.slices_reply.complete
+    return [
+        finding(
+            "SP308",
+            Status.FAIL if known else Status.INCONCLUSIVE,
+            f"Endpoints {one.fact.name} lists {listed} but no EndpointSlice exists{because}: "
+            "kube-proxy and Cilium see no backend",
+            evidence=(
+                Evidence(f"Endpoints {one.fact.name}: {listed}" + (f", {why}" if why else ""), one),
+                *(Evidence(f"EndpointSlices of {service.name}: none", each) for each in view.slices_reply.observations),
+            ),
+            standing=Standing.PROVEN if why and view.slices_reply.complete else Standing.SUPPORTED,
+            remedy=remedy,
+            share="all new connections",
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]
+
+
+def _edited(view: Scene, one: Observation[Endpoints], addresses: set[str]) -> list[Finding]:
+    """Ready addresses in Endpoints that no slice and no Pod has: somebody wrote them, and no data plane reads them."""
+    in_slices = {endpoint.address for endpoint in view.endpoints}
+    of_pods = {canonical(ip) for pod in view.pods for ip in pod.fact.ips}
+    foreign = sorted(addresses - in_slices - of_pods)
+    if not foreign or not view.pods:
+        return []
+    return [
+        finding(
+            "SP312",
+            Status.WARN,
+            f"Endpoints {one.fact.name} lists {', '.join(foreign[:4])}, which is in no slice: edited by hand, no node uses it",
+            evidence=(Evidence(f"Endpoints {one.fact.name}: {', '.join(foreign[:4])}", one),),
+            namespace=one.fact.namespace,
+            service=one.fact.name,
+        )
+    ]

@@ -1,0 +1,145 @@
+"""The selector against the Pods' labels, with the near miss named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from svcpath.evidence.facts.kubernetes import Pod
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.selectors import Difference, differences
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.walk.scene import Scene, host_port
+
+
+def as_text(selector: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in selector.items())
+
+
+def check(view: Scene) -> Judgement:
+    service = view.service
+    if service is None or not service.spec.selector:
+        return Judgement(looked=False)
+    selector = service.spec.selector
+    if view.pods_reply.unreadable:
+        gap = NotTested(
+            "endpoints",
+            "the Pods that the selector picks",
+            view.pods_reply.reason,
+            f"kubectl -n {service.namespace} get pods -o yaml",
+        )
+        return Judgement(not_tested=(gap,), looked=False)
+    if view.selected:
+        return Judgement()
+    if view.distinct:
+        # The slice controller saw Pods that this evidence has not: identity.py judges the addresses.
+        return Judgement()
+    pods = [one for one in view.pods if not one.fact.finished]
+    nearest = _nearest(selector, pods)
+    complete = view.pods_reply.complete
+    empty_slices = bool(view.slices)
+    evidence = [
+        Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation),
+        *(Evidence(_labels(one.fact), one) for one, _ in nearest),
+        *(Evidence(f"EndpointSlice {one.fact.name} has no endpoints", one) for one in view.slices[:2]),
+    ]
+    if not pods:
+        evidence.append(Evidence(f"no Pod in namespace {service.namespace}", view.pods_reply.observations[0]))
+    sentence = f"selector {as_text(selector)} matches no Pod of namespace {service.namespace}"
+    if nearest:
+        sentence += f"; nearest: {_miss(nearest)}"
+    details = [_refusal(view)] if service.cluster_ips else []
+    missing = finding(
+        "SP301",
+        Status.FAIL,
+        sentence,
+        evidence=tuple(evidence),
+        standing=Standing.PROVEN if complete or empty_slices else Standing.SUPPORTED,
+        details=tuple(details),
+        remedy=_mend(nearest),
+        share="all new connections",
+        namespace=service.namespace,
+        selector=as_text(selector),
+    )
+    return Judgement(findings=(missing,))
+
+
+def _refusal(view: Scene) -> str:
+    service = view.service
+    where = ", ".join(
+        f"{host_port(ip, port.port)}/{port.protocol.lower()}"
+        for ip in (service.cluster_ips if service else ())
+        for port in view.service_ports[:3]
+    )
+    return f"connections to {where} are refused by the node's REJECT rule, not by the application"
+
+
+Near = list[tuple[Observation[Pod], tuple[Difference, ...]]]
+
+
+def _nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
+    """The Pods that miss the fewest terms, at most three; none when no Pod is near (every term missed, none elsewhere)."""
+    scored = [(one, differences(selector, one.fact.labels)) for one in pods]
+    near = [
+        (one, missed)
+        for one, missed in scored
+        if len(missed) < len(selector) or any(each.elsewhere or _alike(each) for each in missed)
+    ]
+    if not near:
+        return []
+    fewest = min(len(missed) for _, missed in near)
+    return [pair for pair in near if len(pair[1]) == fewest][:3]
+
+
+def _alike(difference: Difference) -> bool:
+    """Whether the label's value looks like a slip of the wanted one: same but for case or one edit."""
+    if difference.actual is None:
+        return False
+    wanted, actual = difference.wanted.lower(), difference.actual.lower()
+    return wanted == actual or wanted.startswith(actual) or actual.startswith(wanted) or _one_edit(wanted, actual)
+
+
+def _one_edit(one: str, other: str) -> bool:
+    """Damerau-Levenshtein distance of at most 1."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    short, long = sorted((one, other), key=len)
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) == len(long):
+        rest = short[at + 1 :] == long[at + 1 :]
+        swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+        return rest or swapped
+    return short[at:] == long[at + 1 :]
+
+
+def _labels(pod: Pod) -> str:
+    return f"Pod {pod.name} has {as_text(pod.labels) or 'no labels'}"
+
+
+def _miss(nearest: Near) -> str:
+    parts = []
+    for one, missed in nearest:
+        terms = []
+        for each in missed:
+            if each.elsewhere:
+                terms.append(f"{each.elsewhere}={one.fact.labels[each.elsewhere]} instead of {each.key}={each.wanted}")
+            elif each.actual is not None:
+                terms.append(f"{each.key}={each.actual} instead of {each.key}={each.wanted}")
+            else:
+                terms.append(f"no label {each.key}")
+        parts.append(f"{one.fact.name} has {', '.join(terms)}")
+    return "; ".join(parts)
+
+
+def _mend(nearest: Near) -> str:
+    if not nearest:
+        return "Start Pods with these labels, or select labels that Pods carry."
+    pod, missed = nearest[0]
+    if len(missed) != 1:
+        return "Make the selector and the Pods' labels agree."
+    each = missed[0]
+    if each.elsewhere:
+        return f"select {each.elsewhere}={pod.fact.labels[each.elsewhere]}, or label the Pods {each.key}={each.wanted}"
+    if each.actual is not None:
+        return f"select {each.key}={each.actual}, or label the Pods {each.key}={each.wanted}"
+    return f"label the Pods {each.key}={each.wanted}, or drop {each.key} from the selector"

@@ -1,0 +1,159 @@
+"""The slices themselves: there at all, whose they are, and who writes them.
+
+Sources: pkg/controller/endpointslice (one controller per Service with a selector), pkg/controller/endpointslicemirroring
+(copies Endpoints only for Services without a selector), discovery.k8s.io/v1 well-known labels.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.walk.scene import Scene
+
+CONTROLLER = "endpointslice-controller.k8s.io"
+MIRRORING = "endpointslicemirroring-controller.k8s.io"
+
+
+def check(view: Scene) -> Asking[Judgement]:
+    every = yield from ask.one(Need(Kind.ENDPOINT_SLICE, namespace=view.request.namespace))
+    endpoints = yield from ask.one(
+        Need(Kind.ENDPOINTS, namespace=view.request.namespace, name=view.request.service, permission="get endpoints")
+    )
+    if not view.slices:
+        return _none(view, have_endpoints=bool(endpoints.present), orphans=_strays(view, every.present))
+    return Judgement(findings=(*_mirrored(view), *_orphans(view, every.present)))
+
+
+def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judgement:
+    service = view.service
+    if service is None:
+        return Judgement(looked=False)
+    command = f"kubectl -n {service.namespace} get endpointslices -l kubernetes.io/service-name={service.name} -o yaml"
+    observed = Evidence(f"Service {service.name} has no selector", view.service_observation)
+    looked = tuple(Evidence(f"EndpointSlices of {service.name}: none", one) for one in view.slices_reply.observations)
+    if not service.spec.selector:
+        if have_endpoints:
+            return Judgement()  # legacy.py says why they are not mirrored
+        missing = finding(
+            "SP302",
+            Status.FAIL,
+            f"Service {service.name} has no selector and there is no EndpointSlice or Endpoints with its name",
+            evidence=(observed, *looked),
+            standing=Standing.PROVEN if view.slices_reply.absent and view.slices_reply.complete else Standing.SUPPORTED,
+            remedy=f"either add a selector or create an EndpointSlice labelled kubernetes.io/service-name={service.name}",
+            share="all new connections",
+            namespace=service.namespace,
+            service=service.name,
+        )
+        return Judgement(findings=(missing, *orphans))
+    if view.slices_reply.unreadable:
+        gap = NotTested("endpoints", f"the slices of {service.name}", view.slices_reply.reason, command)
+        return Judgement(findings=tuple(orphans), not_tested=(gap,), looked=False)
+    if not any(one.fact.ready for one in view.selected):
+        return Judgement(findings=tuple(orphans))  # selection.py and readiness.py have the reason
+    names = ", ".join(one.fact.name for one in view.selected[:3])
+    unwritten = finding(
+        "SP303",
+        Status.FAIL if view.slices_reply.complete else Status.INCONCLUSIVE,
+        f"{len(view.selected)} Pods match ({names}) and no EndpointSlice of {service.name} is there",
+        evidence=(*looked, *(Evidence(f"Pod {one.fact.name} matches", one) for one in view.selected[:3])),
+        namespace=service.namespace,
+        service=service.name,
+    )
+    return Judgement(findings=(unwritten, *orphans))
+
+
+def _mirrored(view: Scene) -> list[Finding]:
+    """Slices of the mirroring controller on a Service that has a selector: two managers for one Service."""
+    service = view.service
+    if service is None or not service.spec.selector:
+        return []
+    mine = {endpoint.address for endpoint in view.endpoints if endpoint.slice.managed_by == CONTROLLER}
+    findings = []
+    for one in view.slices:
+        if one.fact.managed_by != MIRRORING:
+            continue
+        name = one.fact.name
+        held = [endpoint for endpoint in view.endpoints if endpoint.slice.name == name]
+        pod_addresses = {ip for pod in view.pods for ip in pod.fact.ips}
+        stale = sorted({endpoint.address for endpoint in held} - pod_addresses - mine)
+        total = len({endpoint.address for endpoint in view.ready})
+        broken = [address for address in stale if any(each.address == address for each in view.ready)]
+        gone = f"; {', '.join(stale)} belongs to no Pod" if stale and view.pods else ""
+        share = (
+            f"{len(broken)} of {total} backends: about {_percent(len(broken), total)} of new connections fail"
+            if broken
+            else ""
+        )
+        findings.append(
+            finding(
+                "SP307",
+                Status.FAIL if broken else Status.WARN,
+                f"slice {name} (managed by endpointslicemirroring-controller) is stale: Service {service.name} has a "
+                f"selector, so there are two managers for one Service{gone}" + (f"; {share}" if share else ""),
+                evidence=(
+                    Evidence(f"slice {name} is managed by {MIRRORING}", one),
+                    Evidence(f"Service {service.name} has a selector", view.service_observation),
+                    *(
+                        Evidence(f"slice {each.fact.name} is managed by {each.fact.managed_by}", each)
+                        for each in view.slices
+                        if each.fact.managed_by == CONTROLLER
+                    ),
+                ),
+                standing=Standing.PROVEN if broken and view.pods else Standing.SUPPORTED,
+                details=("the node's table matches the slices",) if broken else (),
+                remedy=f"delete the mirrored slice: kubectl -n {service.namespace} delete endpointslice {name}",
+                share=share,
+                namespace=service.namespace,
+                slice=name,
+            )
+        )
+    return findings
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{round(100 * part / whole)} %" if whole else "0 %"
+
+
+def _strays(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> list[Finding]:
+    """Slices that were meant for this Service and miss it: no label, or another name on a slice named after it."""
+    service = view.service
+    if service is None:
+        return []
+    findings = []
+    for one in every:
+        each = one.fact
+        label = each.service_name
+        if label == service.name or not (each.name == service.name or each.name.startswith(f"{service.name}-")):
+            continue
+        if any(
+            owner.kind == "Service" and owner.name != service.name for owner in each.metadata.owner_references or ()
+        ):
+            continue
+        said = f"is labelled kubernetes.io/service-name={label}" if label else "has no label kubernetes.io/service-name"
+        findings.append(
+            finding(
+                "SP311",
+                Status.FAIL if not view.slices else Status.WARN,
+                f"slice {each.name} {said}, so it belongs to no Service {service.name}",
+                evidence=(Evidence(f"slice {each.name} {said}", one),),
+                standing=Standing.SUPPORTED,
+                namespace=service.namespace,
+                service=label or service.name,
+            )
+        )
+    return findings
+
+
+def _orphans(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> list[Finding]:
+    """With slices of its own, a stray slice named after the Service is a warning."""
+    return [
+        one
+        for one in _strays(view, every)
+        if any(each.fact.managed_by not in (CONTROLLER, MIRRORING) and each.fact.name in one.sentence for each in every)
+    ]

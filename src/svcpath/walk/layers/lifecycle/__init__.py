@@ -1,0 +1,21 @@
+"""Lifecycle: what is under way. Terminating endpoints, rollouts that report done too early, status that lags."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.layers.lifecycle import rollouts
+from svcpath.walk.request import Request
+from svcpath.walk.scene import scene
+
+
+def layer(request: Request) -> Asking[LayerResult]:
+    view = yield from scene(request)
+    workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=request.namespace, permission="list deployments.apps"))
+    if not workloads.present and not view.endpoints and not view.selected:
+        gap = NotTested("lifecycle", "rollouts", workloads.reason or "no workload in the evidence")
+        return layer_result("lifecycle", [Judgement(not_tested=(gap,), looked=False)])
+    judgement = rollouts.check(view, workloads)
+    return layer_result("lifecycle", [judgement])

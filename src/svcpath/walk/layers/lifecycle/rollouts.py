@@ -1,0 +1,155 @@
+"""Old Pods that are left while a rollout reports done, rollouts under way, status behind its generation.
+
+Source: kubectl rollout status looks at Deployment counters only (pkg/polymorphichelpers/rollout_status.go); a terminating
+Pod is in none of them (terminatingReplicas, KEP-3973, is shown where it is served).
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import Pod, Workload
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.selectors import label_selector_matches, matches
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import EndpointView, Scene
+
+ROLLING = ("Deployment", "StatefulSet", "DaemonSet", "Rollout")
+
+
+def check(view: Scene, reply: Reply) -> Judgement:
+    mine = [one for one in reply.present if _is_mine(view, one.fact)]
+    findings: list[Finding] = []
+    for one in mine:
+        findings.extend(_lag(one) or _under_way(one))
+    terminating = [endpoint for endpoint in view.distinct if endpoint.endpoint.terminating]
+    leaving = [one for one in _pods(view, mine) if one.fact.deleting and not one.fact.finished]
+    if not any(one.code in ("SP702", "SP704") for one in findings):
+        findings.extend(_left(view, mine, leaving, terminating))
+    phrase = ""
+    if terminating and not findings:
+        phrase = f"{len(terminating)} endpoints terminating, new connections avoid them"
+    elif not findings:
+        phrase = "no Pod terminating" + (f", {mine[0].fact.kind} {mine[0].fact.name} complete" if mine else "")
+    return Judgement(findings=tuple(findings), phrase=phrase)
+
+
+def _is_mine(view: Scene, workload: Workload) -> bool:
+    """Whether the workload's template makes Pods for this Service; without a Service every rolling workload counts."""
+    if workload.kind not in ROLLING or (
+        view.request.namespace and workload.namespace not in ("", view.request.namespace)
+    ):
+        return False
+    template = workload.spec.template
+    if view.service is None or not view.service.spec.selector:
+        return view.service is None and not view.request.service
+    return template is not None and matches(view.service.spec.selector, template.metadata.labels or {})
+
+
+def _pods(view: Scene, mine: list[Observation[Workload]]) -> list[Observation[Pod]]:
+    if view.service is not None:
+        return list(view.selected)
+    return [
+        pod
+        for pod in view.pods
+        if any(
+            label_selector_matches(one.fact.spec.selector, pod.fact.labels) for one in mine if one.fact.spec.selector
+        )
+    ]
+
+
+def _lag(one: Observation[Workload]) -> list[Finding]:
+    workload = one.fact
+    generation, observed = workload.metadata.generation, workload.status.observed_generation
+    if generation is None or observed is None or observed >= generation:
+        return []
+    return [
+        finding(
+            "SP702",
+            Status.WARN,
+            f"{workload.kind} {workload.name}: observedGeneration {observed} is behind generation {generation}, "
+            "its status is about the earlier specification",
+            evidence=(Evidence(f"{workload.kind} {workload.name}: generation {generation}, observed {observed}", one),),
+            standing=Standing.PROVEN,
+            namespace=workload.namespace,
+            kind=workload.kind.lower(),
+            workload=workload.name,
+        )
+    ]
+
+
+def _under_way(one: Observation[Workload]) -> list[Finding]:
+    workload, status = one.fact, one.fact.status
+    desired = workload.spec.replicas if workload.spec.replicas is not None else 1
+    if workload.kind == "DaemonSet":
+        desired = status.desired_number_scheduled or 0
+        updated, ready = status.updated_number_scheduled, status.number_ready
+    else:
+        updated, ready = status.updated_replicas, status.available_replicas
+        if workload.kind == "StatefulSet":
+            ready = status.ready_replicas
+    if status.observed_generation is None and updated is None and ready is None:
+        return []  # a manifest without status
+    stuck = next(
+        (each for each in status.conditions or () if each.type == "Progressing" and each.status == "False"), None
+    )
+    total = status.replicas if status.replicas is not None else desired
+    if (updated or 0) >= desired and (ready or 0) >= desired and total <= desired and stuck is None:
+        return []
+    why = f"; {stuck.reason}: {stuck.message}" if stuck else ""
+    return [
+        finding(
+            "SP704",
+            Status.WARN,
+            f"rollout of {workload.kind} {workload.name} is {'stuck' if stuck else 'under way'}: {updated or 0} of {desired} updated, "
+            f"{ready or 0} available{why}",
+            evidence=(
+                Evidence(
+                    f"{workload.kind} {workload.name}: {updated or 0}/{desired} updated, {ready or 0} available", one
+                ),
+            ),
+            standing=Standing.PROVEN,
+            namespace=workload.namespace,
+            kind=workload.kind.lower(),
+            workload=workload.name,
+        )
+    ]
+
+
+def _left(
+    view: Scene,
+    mine: list[Observation[Workload]],
+    leaving: list[Observation[Pod]],
+    terminating: list[EndpointView],
+) -> list[Finding]:
+    """The rollout reports complete, and old Pods are still there."""
+    complete = [one for one in mine if one.fact.status.observed_generation is not None]
+    if not complete or not leaving:
+        return []
+    one = complete[0]
+    old = leaving[0].fact
+    fresh = ", ".join(endpoint.who for endpoint in view.ready[:3]) or "none"
+    serving = {endpoint.who for endpoint in terminating if endpoint.endpoint.serving}
+    state = " (serving)" if old.name in serving else ""
+    until = f" until {old.metadata.deletion_timestamp}" if old.metadata.deletion_timestamp else ""
+    more = f" and {len(leaving) - 1} more" if len(leaving) > 1 else ""
+    return [
+        finding(
+            "SP701",
+            Status.WARN,
+            f"{one.fact.kind} {one.fact.name}: rollout complete, old Pod {old.name}{more} still terminating{state}{until}; "
+            f"new connections go to {fresh}, old connections may persist",
+            evidence=(
+                Evidence(f"{one.fact.kind} {one.fact.name}: all replicas updated and available", one),
+                *(Evidence(f"Pod {pod.fact.name} has a deletionTimestamp", pod) for pod in leaving[:3]),
+                *(
+                    Evidence(f"slice {each.slice.name}: {each.address} terminating", each.observation)
+                    for each in terminating[:2]
+                ),
+            ),
+            standing=Standing.PROVEN,
+            remedy="wait for old Pods to be gone before testing",
+            namespace=view.request.namespace,
+            pod=old.name,
+        )
+    ]

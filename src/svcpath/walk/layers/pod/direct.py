@@ -1,0 +1,95 @@
+"""Recorded connections to the Pods' own addresses.
+
+ECONNREFUSED means a RST (or ICMP port unreachable) came back; ETIMEDOUT that nothing did; neither says who sent or
+dropped. So refused and timed out are findings of this layer with rival hypotheses, not verdicts on a cause.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
+from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+
+FAILED = ("refused", "timeout", "reset", "no-route", "error")
+
+
+def check(view: Scene, attempts: Reply) -> Judgement:
+    tried = _direct(view, attempts)
+    if not tried:
+        return Judgement(looked=False)
+    findings: list[Finding] = []
+    phrases: list[str] = []
+    for (endpoint, port), held in tried.items():
+        # The newest attempt tells how it is now; the earlier ones are kept as evidence.
+        newest, observation = held[-1]
+        place = host_port(endpoint.address, port)
+        failed = [one for one, _ in held if one.outcome in FAILED]
+        if not failed:
+            phrases.append(f"direct {place} {_word(newest)}")
+            continue
+        share = "" if len(failed) == len(held) else f" in {len(failed)} of {len(held)} attempts"
+        outcome = failed[-1].outcome
+        phrases.append(f"direct {place} {outcome}{share}")
+        findings.append(_finding(view, endpoint, port, failed[-1], observation, share))
+    return Judgement(findings=tuple(findings), phrase=", ".join(phrases[:4]))
+
+
+def _direct(
+    view: Scene, attempts: Reply
+) -> dict[tuple[EndpointView, int], list[tuple[Attempt, Observation[Attempts]]]]:
+    """Attempts to an endpoint's address on its slice port, by endpoint, oldest first."""
+    by_address = {endpoint.address: endpoint for endpoint in view.usable}
+    found: dict[tuple[EndpointView, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
+    for one in attempts.present:
+        for attempt in one.fact.attempts:
+            if view.request.client and attempt.client and not _same_pod(attempt.client, view.request.client):
+                continue
+            endpoint = by_address.get(canonical(attempt.address or attempt.host))
+            if endpoint is None:
+                continue
+            ports = {port.port for port in endpoint.slice.ports or ()}
+            if attempt.port in ports:
+                found.setdefault((endpoint, attempt.port), []).append((attempt, one))
+    return found
+
+
+def _same_pod(one: str, other: str) -> bool:
+    return one.rpartition("/")[2] == other.rpartition("/")[2]
+
+
+def _word(attempt: Attempt) -> str:
+    if attempt.outcome == "ok":
+        return "answers" if not attempt.status else f"answers {attempt.status}"
+    return f"connects, {attempt.outcome} {attempt.status or attempt.error}".strip()
+
+
+def _finding(
+    view: Scene, endpoint: EndpointView, port: int, attempt: Attempt, observation: Observation[Attempts], share: str
+) -> Finding:
+    place = host_port(endpoint.address, port)
+    code = {"refused": "SP501", "timeout": "SP502"}.get(attempt.outcome, "SP506")
+    client = attempt.client or "the client"
+    evidence = (Evidence(f"{client} to {place}: {attempt.outcome} {attempt.error}".strip(), observation),)
+    others: tuple[Hypothesis, ...] = ()
+    if code == "SP502":
+        others = (
+            Hypothesis("a NetworkPolicy drops it", "pod", Standing.POSSIBLE, evidence),
+            Hypothesis("a route or return route between the nodes is missing", "pod", Standing.POSSIBLE, evidence),
+            Hypothesis("the application accepts and does not answer", "pod", Standing.POSSIBLE, evidence),
+        )
+    return finding(
+        code,
+        Status.FAIL,
+        f"direct connection to {place} ({endpoint.who}): {attempt.outcome}{share}",
+        evidence=evidence,
+        standing=Standing.SUPPORTED,
+        others=others,
+        share=f"1 of {len(view.usable)} backends" if len(view.usable) > 1 else "all new connections",
+        namespace=view.request.namespace,
+        pod=endpoint.who,
+        client=view.request.client_name or "CLIENT-POD",
+        url=f"http://{place}/",
+    )

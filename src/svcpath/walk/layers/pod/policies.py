@@ -1,0 +1,129 @@
+"""NetworkPolicies that select the backends (ingress) or the client (egress), read statically.
+
+Nothing tells whether a network plugin enforces them, so alone they are at most a warning; with a recorded direct
+connection that timed out they are what explains it, and with one that succeeded they are refuted.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.network_policy import Decision, Peer, egress, ingress
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+
+
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+    request = view.request
+    replies = yield (
+        Need(Kind.NETWORK_POLICY, namespace=request.namespace, permission="list networkpolicies.networking.k8s.io"),
+    )
+    observed: list[Observation[NetworkPolicy]] = list(replies[0].present)
+    client = yield from ask.client_pod(request.client_namespace, request.client_name)
+    if request.client_namespace != request.namespace:
+        more = yield from ask.one(Need(Kind.NETWORK_POLICY, namespace=request.client_namespace))
+        observed.extend(more.present)
+    if not observed:
+        return Judgement(looked=False)
+    namespaces = yield from ask.one(Need(Kind.NAMESPACE))
+    labels = {one.fact.name: one.fact.labels for one in namespaces.present}
+    outcome = _outcomes(view, attempts)
+    policies = [one.fact for one in observed]
+    findings: list[Finding] = []
+    for endpoint in view.usable:
+        pod = endpoint.pod.fact if endpoint.pod else None
+        if pod is None or pod.spec.host_network:
+            continue
+        for port in endpoint.slice.ports or ():
+            if port.port is None:
+                continue
+            protocol = port.protocol or "TCP"
+            decision = _ingress(policies, pod, client, labels, protocol, port.port)
+            if decision.allowed is False:
+                findings.append(_blocked(view, endpoint, port.port, decision, observed, outcome, "ingress"))
+                break
+            if client is None or client.fact.spec.host_network:
+                continue
+            peer = Peer(pod.namespace, pod.labels, tuple(pod.ips), labels.get(pod.namespace))
+            outward = egress(policies, client.fact, peer, protocol, port.port, pod)
+            if outward.allowed is False:
+                findings.append(_blocked(view, endpoint, port.port, outward, observed, outcome, "egress"))
+                break
+        if findings:
+            break
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _ingress(
+    policies: list[NetworkPolicy],
+    pod: Pod,
+    client: Observation[Pod] | None,
+    labels: dict[str, dict[str, str]],
+    protocol: str,
+    port: int,
+) -> Decision:
+    if client is None:
+        # Without a client only a policy that lets nobody in on this port is a finding.
+        nobody = Peer("", {}, (), {})
+        decision = ingress(policies, pod, nobody, protocol, port)
+        open_rules = any(rule for policy in decision.policies for rule in policy.spec.ingress or ())
+        return Decision(False if decision.allowed is False and not open_rules else True, decision.policies)
+    peer = Peer(client.fact.namespace, client.fact.labels, tuple(client.fact.ips), labels.get(client.fact.namespace))
+    return ingress(policies, pod, peer, protocol, port)
+
+
+def _outcomes(view: Scene, attempts: Reply) -> dict[str, str]:
+    """Backend address -> outcome of the newest recorded direct connection."""
+    addresses = {endpoint.address for endpoint in view.usable}
+    return {
+        address: attempt.outcome
+        for one in attempts.present
+        for attempt in one.fact.attempts
+        if (address := canonical(attempt.address or attempt.host)) in addresses
+    }
+
+
+def _blocked(
+    view: Scene,
+    endpoint: EndpointView,
+    port: int,
+    decision: Decision,
+    observed: list[Observation[NetworkPolicy]],
+    outcomes: dict[str, str],
+    direction: str,
+) -> Finding:
+    names = ", ".join(policy.name for policy in decision.policies)
+    place = host_port(endpoint.address, port)
+    client = view.request.client_name or "any client"
+    outcome = outcomes.get(endpoint.address)
+    by_name = {policy.name for policy in decision.policies}
+    evidence = tuple(
+        Evidence(f"NetworkPolicy {one.fact.name} selects the {'backend' if direction == 'ingress' else 'client'}", one)
+        for one in observed
+        if one.fact.name in by_name
+    )
+    if outcome in ("ok", "http-error", "tls-error"):
+        status, standing = Status.PASS, Standing.REFUTED
+        sentence = (
+            f"NetworkPolicy {names} would not allow {client} to {place}, but the connection works: nothing enforces it"
+        )
+    elif outcome in ("timeout", "refused", "reset"):
+        status, standing = Status.FAIL, Standing.SUPPORTED
+        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}), and the connection ended in {outcome}"
+    else:
+        status, standing = Status.WARN, Standing.POSSIBLE
+        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}); no connection was tried"
+    return finding(
+        "SP503",
+        status,
+        sentence,
+        evidence=evidence,
+        standing=standing,
+        namespace=view.request.client_namespace or view.request.namespace,
+        client=view.request.client_name or "CLIENT-POD",
+        url=f"http://{place}/",
+    )

@@ -1,0 +1,116 @@
+"""The Pods and nodes behind the endpoints: running at all, and on a node that still reports.
+
+Source: pkg/controller/nodelifecycle (v1.35): a node that stops reporting keeps its Pods' endpoints ready until
+node-monitor-grace-period has passed and its Ready condition turns Unknown, after which Pods are marked not ready.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import Node
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.node import NodeReport
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import EndpointView, Scene
+
+
+def check(view: Scene) -> Asking[Judgement]:
+    nodes = yield from ask.nodes()
+    reports = yield from ask.one(Need(Kind.NODE_REPORT))
+    findings = [*_dead_nodes(view, nodes, reports), *_dead_pods(view)]
+    looked = any(endpoint.pod is not None for endpoint in view.usable)
+    hosts = [endpoint.who for endpoint in view.usable if endpoint.pod and endpoint.pod.fact.spec.host_network]
+    phrase = f"{', '.join(hosts[:2])} in the node's network" if hosts else ""
+    if not phrase and looked and not findings:
+        count = sum(1 for endpoint in view.usable if endpoint.pod)
+        phrase = f"{count} Pods running"
+    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
+
+
+def _dead_nodes(view: Scene, nodes: Reply, reports: Reply) -> list[Finding]:
+    silent: dict[str, tuple[str, Observation[object]]] = {}
+    for one in nodes.present:
+        node: Node = one.fact
+        ready = next((each for each in node.status.conditions or () if each.type == "Ready"), None)
+        if ready is not None and ready.status != "True":
+            beat = f", last heartbeat {ready.last_heartbeat_time}" if ready.last_heartbeat_time else ""
+            silent[node.name] = (f"Ready is {ready.status} ({ready.reason or 'no reason'}{beat})", one)
+    for one in reports.present:
+        for report in one.fact.nodes:
+            if _is_down(report):
+                note = f" {report.note}" if report.note else ""
+                silent.setdefault(report.name, (f"{report.status}{note}", one))
+    lost = [endpoint for endpoint in view.usable if (endpoint.endpoint.node_name or "") in silent]
+    if not lost:
+        return []
+    total = len(view.usable)
+    percent = round(100 * len(lost) / total)
+    names = list(dict.fromkeys(endpoint.endpoint.node_name or "" for endpoint in lost))
+    backends = ", ".join(endpoint.address for endpoint in lost[:4])
+    return [
+        finding(
+            "SP504",
+            Status.FAIL,
+            f"node {', '.join(names)} has stopped reporting: {silent[names[0]][0]}; the slice is old and still lists {backends} "
+            f"on it, expect {percent}% timeouts until it is marked NotReady",
+            evidence=(
+                *(Evidence(f"node {name}: {silent[name][0]}", silent[name][1]) for name in names[:3]),
+                *(
+                    Evidence(
+                        f"slice {one.slice.name}: {one.address} on {one.endpoint.node_name}, ready", one.observation
+                    )
+                    for one in lost[:3]
+                ),
+            ),
+            standing=Standing.SUPPORTED,
+            details=("the data plane follows the slice and is right",),
+            share=f"{len(lost)} of {total} backends",
+            node=names[0],
+        )
+    ]
+
+
+def _is_down(report: NodeReport) -> bool:
+    status = report.status.partition(",")[0]
+    return bool(report.name) and status in ("NotReady", "Unknown")
+
+
+def _dead_pods(view: Scene) -> list[Finding]:
+    """Usable endpoints whose Pod plainly does not run: another phase, or no running container."""
+    bad: list[tuple[EndpointView, str]] = []
+    for endpoint in view.usable:
+        if endpoint.pod is None:
+            continue
+        pod = endpoint.pod.fact
+        if pod.finished:
+            bad.append((endpoint, f"{pod.status.phase} {pod.status.reason or ''}".strip()))
+        elif pod.status.phase == "Pending":
+            bad.append((endpoint, "Pending"))
+        elif pod.status.container_statuses and not any(
+            one.state is None or one.state.running for one in pod.status.container_statuses
+        ):
+            waiting = next(
+                (one.state.waiting.reason for one in pod.status.container_statuses if one.state and one.state.waiting),
+                None,
+            )
+            bad.append((endpoint, f"no container runs ({waiting or 'terminated'})"))
+    if not bad:
+        return []
+    published = view.service is not None and bool(view.service.spec.publish_not_ready_addresses)
+    listed = "; ".join(f"{endpoint.who} ({endpoint.address}): {why}" for endpoint, why in bad[:3])
+    return [
+        finding(
+            "SP505",
+            Status.FAIL,
+            f"{len(bad)} of {len(view.usable)} backends do not run: {listed}"
+            + (" (published before they are ready, as the Service asks)" if published else ""),
+            evidence=tuple(Evidence(f"Pod {endpoint.who}: {why}", endpoint.pod) for endpoint, why in bad[:3]),
+            standing=Standing.PROVEN,
+            share=f"{len(bad)} of {len(view.usable)} backends",
+            namespace=view.request.namespace,
+            pod=bad[0][0].who,
+        )
+    ]

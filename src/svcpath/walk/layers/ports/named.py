@@ -1,0 +1,138 @@
+"""A named targetPort, looked up in every Pod: missing, missing in some, twice in one, with different numbers."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import Pod, ServicePort
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.selection import as_text
+from svcpath.walk.layers.ports.target import declared, is_named, named_ports, target_port
+from svcpath.walk.scene import Scene, host_port
+
+
+def check(view: Scene) -> Judgement:
+    service = view.service
+    if service is None:
+        return Judgement(looked=False)
+    pods = [one for one in view.selected if one.fact.spec.containers]
+    findings: list[Finding] = []
+    phrases: list[str] = []
+    for port in view.service_ports:
+        if not is_named(port):
+            continue
+        if pods:
+            findings.extend(_lookup(view, port, pods))
+            phrases.extend(_numbers(port, pods))
+    return Judgement(findings=tuple(findings), phrase="; ".join(phrases), looked=bool(findings or phrases))
+
+
+def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> list[Finding]:
+    name = str(port.target_port)
+    having = [one for one in pods if target_port(one.fact, port) is not None]
+    lacking = [one for one in pods if target_port(one.fact, port) is None]
+    values = {
+        "namespace": view.request.namespace,
+        "selector": as_text((view.service.spec.selector if view.service else None) or {}),
+        "target": name,
+    }
+    if lacking and not having:
+        return [_missing(view, port, lacking, values)]
+    findings = []
+    if lacking:
+        gone = ", ".join(one.fact.name for one in lacking[:4])
+        findings.append(
+            finding(
+                "SP402",
+                Status.WARN,
+                f'targetPort name "{name}" is missing in {len(lacking)} of {len(pods)} Pods ({gone}): '
+                "they get no connections",
+                evidence=tuple(Evidence(_declares(one.fact), one) for one in (*lacking[:3], *having[:1])),
+                standing=Standing.PROVEN,
+                names={**values, "pod": lacking[0].fact.name},
+            )
+        )
+    for one in having:
+        numbers = named_ports(one.fact, name, port.protocol)
+        if len(numbers) > 1:
+            rest = ", ".join(str(number) for number in numbers[1:])
+            findings.append(
+                finding(
+                    "SP406",
+                    Status.WARN,
+                    f'duplicate port name "{name}" in one Pod ({one.fact.name}): only {numbers[0]} (first) is used, '
+                    f"{rest} is unreachable through the Service; first match wins, by design",
+                    evidence=(Evidence(_declares(one.fact), one),),
+                    standing=Standing.PROVEN,
+                    names={**values, "pod": one.fact.name},
+                )
+            )
+            break
+    return findings
+
+
+def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], values: dict[str, str]) -> Finding:
+    name = str(port.target_port)
+    usable = [endpoint for endpoint in view.ready if endpoint.port_for(port)]
+    other = {
+        (each.container_port, each.protocol or "TCP")
+        for one in pods
+        for each in declared(one.fact)
+        if each.name == name
+    }
+    numbers = sorted({each.container_port for one in pods for each in declared(one.fact)})
+    names = sorted({each.name for one in pods for each in declared(one.fact) if each.name})
+    which = "either Pod" if len(pods) == 2 else "any Pod" if len(pods) > 2 else f"Pod {pods[0].fact.name}"
+    sentence = f'targetPort name "{name}" matches no containerPort name in {which}'
+    if other:
+        number, protocol = sorted(other)[0]
+        sentence += f" as {port.protocol}: it is {number}/{protocol} there"
+    if view.ready:
+        sentence += f"; {len(view.ready)} ready addresses, {len(usable)} usable (no port)"
+    mend = f"name the port {name} in the Pod template"
+    if numbers:
+        mend += f", or use {' or '.join(str(number) for number in numbers[:3])} as targetPort"
+    if names:
+        mend += f" (the Pods name {', '.join(names[:4])})"
+    return finding(
+        "SP401",
+        Status.FAIL if not usable else Status.WARN,
+        sentence,
+        evidence=(
+            Evidence(f'Service {view.named}: port {port.port} -> targetPort "{name}"', view.service_observation),
+            *(Evidence(_declares(one.fact), one) for one in pods[:3]),
+            *(
+                Evidence(
+                    f"slice {one.fact.name}: no port"
+                    if not any(each.port for each in one.fact.ports or ())
+                    else f"slice {one.fact.name}",
+                    one,
+                )
+                for one in view.slices[:2]
+            ),
+        ),
+        standing=Standing.PROVEN if view.slices and not usable else Standing.SUPPORTED,
+        remedy=mend,
+        share="all new connections",
+        names=values,
+    )
+
+
+def _numbers(port: ServicePort, pods: list[Observation[Pod]]) -> list[str]:
+    """Different numbers under one name are valid: the controller writes a slice per set of ports."""
+    numbers = sorted({number for one in pods if (number := target_port(one.fact, port)) is not None})
+    if len(numbers) < 2:
+        return []
+    pairs = ", ".join(
+        host_port(one.fact.ips[0], number)
+        for one in pods[:6]
+        if one.fact.ips and (number := target_port(one.fact, port)) is not None
+    )
+    return [
+        f'"{port.target_port}" is {" and ".join(str(one) for one in numbers)} in different Pods: backends are address+port pairs per slice: {pairs}'
+    ]
+
+
+def _declares(pod: Pod) -> str:
+    ports = ", ".join(f"{one.name or 'unnamed'} {one.container_port}/{one.protocol or 'TCP'}" for one in declared(pod))
+    return f"Pod {pod.name} declares {ports or 'no ports'}"

@@ -1,0 +1,30 @@
+"""Question 2: does the answer fit the Service's type, and is the Service what the client takes it for?"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.finding import LayerResult, layer_result
+from svcpath.walk.layers.service import existence, external_name, headless, protocol_hints, urls
+from svcpath.walk.request import Request
+from svcpath.walk.scene import scene
+
+
+def layer(request: Request) -> Asking[LayerResult]:
+    view = yield from scene(request)
+    found = yield from existence.check(view)
+    if view.service is None:
+        return layer_result("service", [found])
+    queries = yield from ask.one(Need(Kind.QUERY))
+    attempts = yield from ask.one(Need(Kind.ATTEMPTS))
+    asked = tuple(one for one in queries.present if isinstance(one.value, Query))
+    judgements = [
+        found,
+        urls.check(view, asked),
+        external_name.check(view, asked, attempts),
+        headless.check(view, asked, attempts),
+        protocol_hints.check(view),
+    ]
+    return layer_result("service", judgements)

@@ -1,0 +1,141 @@
+"""Is there such a Service, has it an address, and has it the port that was asked for?"""
+
+from __future__ import annotations
+
+import difflib
+
+from svcpath.evidence.facts.kubernetes import Service
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.walk.scene import Scene
+
+
+def check(view: Scene) -> Asking[Judgement]:
+    if view.service is not None:
+        return _present(view, view.service)
+    request = view.request
+    command = f"kubectl -n {request.namespace} get service {request.service} -o yaml"
+    if not request.service:
+        gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
+        return Judgement(not_tested=(gap,), looked=False)
+    if view.service_reply.unreadable:
+        gap = NotTested("service", f"Service {request.service}", view.service_reply.reason, command)
+        return Judgement(not_tested=(gap,), looked=False)
+    everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
+    evidence = tuple(
+        Evidence(f"looked for Service {request.label}: absent", one) for one in view.service_reply.observations
+    )
+    standing = Standing.PROVEN if view.service_reply.complete else Standing.SUPPORTED
+    details = _near(view, [value for value in everywhere.values if isinstance(value, Service)])
+    missing = finding(
+        "SP201",
+        Status.FAIL,
+        f"no Service {request.service} in namespace {request.namespace}",
+        evidence=evidence,
+        standing=standing,
+        details=details,
+        namespace=request.namespace,
+        service=request.service,
+    )
+    return Judgement(findings=(missing,))
+
+
+def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
+    """Services the user may have meant: the same name elsewhere, or a similar one here."""
+    request = view.request
+    elsewhere = sorted(one.namespace for one in services if one.name == request.service)
+    here = sorted(one.name for one in services if one.namespace == request.namespace)
+    details = []
+    if elsewhere:
+        details.append(f"a Service {request.service} exists in {', '.join(elsewhere)}")
+    if close := difflib.get_close_matches(request.service, here, n=3):
+        details.append(f"similar in {request.namespace}: {', '.join(close)}")
+    elif here and not elsewhere:
+        details.append(f"Services in {request.namespace}: {', '.join(here[:8])}")
+    return tuple(details)
+
+
+def _present(view: Scene, service: Service) -> Judgement:
+    observed = Evidence(_describe(service), view.service_observation)
+    findings = [*_address(view, service, observed), *_port(view, service, observed), *_owner(view, service, observed)]
+    return Judgement(findings=tuple(findings), phrase=_describe(service))
+
+
+def _describe(service: Service) -> str:
+    ports = ", ".join(
+        f"{port.port}/{port.protocol}"
+        + (f" -> targetPort {port.target_port}" if port.target_port not in (None, port.port) else "")
+        for port in service.ports[:4]
+    ) + (" ..." if len(service.ports) > 4 else "")
+    if service.is_external_name:
+        return f"ExternalName {service.spec.external_name}"
+    kind = "headless" if service.is_headless else f"{service.spec.type} {', '.join(service.cluster_ips)}"
+    return ", ".join(part for part in (kind.strip(), ports) if part)
+
+
+def _address(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
+    findings = []
+    if not service.is_external_name and not service.is_headless and not service.cluster_ips:
+        findings.append(
+            finding(
+                "SP202",
+                Status.FAIL,
+                f"Service {service.name} is of type {service.spec.type} and has no cluster IP",
+                evidence=(observed,),
+                standing=Standing.SUPPORTED,
+                namespace=service.namespace,
+                service=service.name,
+            )
+        )
+    ingress = service.status.load_balancer.ingress if service.status and service.status.load_balancer else None
+    if service.spec.type == "LoadBalancer" and service.status is not None and not ingress:
+        findings.append(
+            finding(
+                "SP209",
+                Status.WARN,
+                f"Service {service.name} is of type LoadBalancer and has no load balancer address yet",
+                evidence=(observed,),
+                namespace=service.namespace,
+                service=service.name,
+            )
+        )
+    return findings
+
+
+def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
+    asked = view.request.port
+    if not asked or view.service_ports or service.is_external_name:
+        return []
+    have = ", ".join(f"{port.port}/{port.protocol}{f' ({port.name})' if port.name else ''}" for port in service.ports)
+    if service.is_headless and any(str(port.port) == asked for one in view.slices for port in one.fact.ports or ()):
+        return []
+    return [
+        finding(
+            "SP206",
+            Status.FAIL,
+            f"Service {service.name} has no port {asked}: it has {have or 'none'}",
+            evidence=(observed,),
+            standing=Standing.PROVEN,
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]
+
+
+def _owner(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
+    proxy = service.labels.get("service.kubernetes.io/service-proxy-name")
+    if not proxy:
+        return []
+    return [
+        finding(
+            "SP210",
+            Status.WARN,
+            f"Service {service.name} is left to the proxy {proxy}: kube-proxy does not program it",
+            evidence=(observed,),
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]

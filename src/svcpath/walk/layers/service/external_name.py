@@ -1,0 +1,75 @@
+"""ExternalName is a CNAME and nothing else: no port mapping, no selector, no address.
+
+Source: Service docs "Type ExternalName"; CoreDNS plugin/kubernetes answers with a CNAME record alone.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.kubernetes import Service
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.service.urls import asked_host, asked_port
+from svcpath.walk.scene import Scene, family_of
+
+
+def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Judgement:
+    service = view.service
+    if service is None or not service.is_external_name:
+        return Judgement(looked=False)
+    observed = Evidence(f"Service {service.name}: ExternalName {service.spec.external_name}", view.service_observation)
+    findings = [*_shape(service, observed), *_ports(view, service, observed, queries, attempts)]
+    return Judgement(findings=tuple(findings))
+
+
+def _shape(service: Service, observed: Evidence) -> list[Finding]:
+    target = service.spec.external_name or ""
+    values = {"namespace": service.namespace, "service": service.name}
+    if family_of(target):
+        sentence = f"externalName {target} is an address: no CNAME can point there, clients get no answer"
+        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+    if not target:
+        sentence = f"Service {service.name} is of type ExternalName without an externalName"
+        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+    if service.spec.selector:
+        sentence = f"Service {service.name} is of type ExternalName: its selector selects nothing"
+        return [finding("SP204", Status.WARN, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+    return []
+
+
+def _ports(
+    view: Scene, service: Service, observed: Evidence, queries: tuple[Observation[Query], ...], attempts: Reply
+) -> list[Finding]:
+    """A port that is meant to be mapped is a fault once a client is seen to rely on it, else a warning."""
+    target = service.spec.external_name
+    name = f"{service.name}.{service.namespace}.svc"
+    used = {asked_port(one.fact): one for one in queries if asked_port(one.fact)}
+    for attempt in attempts.present:
+        for one in attempt.fact.attempts:
+            if one.host.split(".")[0] == service.name:
+                used.setdefault(one.port, attempt)
+    findings = []
+    for port in view.service_ports or service.ports:
+        if port.target_port in (None, port.port):
+            continue
+        relied = port.port in used
+        host = next((host for one in queries if (host := asked_host(one.fact))), name)
+        evidence = (
+            (observed, Evidence(f"the client connects to port {port.port}", used[port.port])) if relied else (observed,)
+        )
+        findings.append(
+            finding(
+                "SP203",
+                Status.FAIL if relied else Status.WARN,
+                f"CNAME only: {port.port} -> {port.target_port} is not done, targetPort has no effect on ExternalName; "
+                f"the client connects to {target}:{port.port} and sends {host} as Host and SNI",
+                evidence=evidence,
+                standing=Standing.PROVEN if relied else Standing.SUPPORTED,
+                details=(f"the Host, SNI and certificate of {target} may not match the name {host}",),
+                namespace=service.namespace,
+                service=service.name,
+            )
+        )
+    return findings

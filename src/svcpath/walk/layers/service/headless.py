@@ -1,0 +1,64 @@
+"""A headless Service hands out addresses and translates nothing: a client that uses the Service's port misses.
+
+Many headless Services have port 80 and targetPort 8080 and clients that connect to 8080: only a client that is seen to
+use the untranslated port (a URL, a recorded connection) makes it a fault.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.walk.layers.service.urls import asked_port
+from svcpath.walk.scene import Scene, host_port
+
+
+def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Judgement:
+    service = view.service
+    if service is None or not service.is_headless:
+        return Judgement(looked=False)
+    findings = []
+    notes = []
+    for port in view.service_ports or service.ports:
+        real = {
+            (endpoint.address, found.port)
+            for endpoint in view.distinct
+            if (found := endpoint.port_for(port)) and found.port is not None
+        }
+        differing = sorted((address, number) for address, number in real if number != port.port)
+        if not differing:
+            continue
+        listening = ", ".join(host_port(address, number) for address, number in differing[:4])
+        relying = [one for one in queries if asked_port(one.fact) == port.port]
+        tried = [
+            one
+            for one in attempts.present
+            for attempt in one.fact.attempts
+            if attempt.port == port.port
+            and attempt.outcome in ("refused", "timeout", "no-route", "reset")
+            and (attempt.host.split(".")[0] == service.name or attempt.address in {address for address, _ in real})
+        ]
+        if not relying and not tried:
+            notes.append(f"clients reach {listening} themselves, port {port.port} is translated by nobody")
+            continue
+        wrong = ", ".join(host_port(address, port.port) for address, _ in differing[:4])
+        evidence = [
+            Evidence(f"Service {service.name}: clusterIP None, port {port.port}", view.service_observation),
+            Evidence(f"the slices' port is {', '.join(str(number) for _, number in differing[:4])}", view.slices[0]),
+            *(Evidence(f"the client connects to port {port.port}", one) for one in (*relying, *tried)[:2]),
+        ]
+        findings.append(
+            finding(
+                "SP205",
+                Status.FAIL,
+                f"no translation for headless Services: a connection to {wrong} is refused or times out, "
+                f"the listening port is {', '.join(sorted({str(number) for _, number in differing}))}",
+                evidence=tuple(evidence),
+                standing=Standing.PROVEN if tried else Standing.SUPPORTED,
+                namespace=service.namespace,
+                service=service.name,
+            )
+        )
+    return Judgement(findings=tuple(findings), phrase="; ".join(notes))

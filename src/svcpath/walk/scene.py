@@ -1,0 +1,171 @@
+"""The objects on one path, put side by side: the Service, its slices, the Pods its selector picks, each endpoint.
+
+Layers share this view so that "the Pod behind an endpoint" or "a usable endpoint" means one thing. Rules: endpoints are
+usable when ready, else, if none is ready, when serving and terminating (kube-proxy pkg/proxy/topology.go since 1.26);
+a slice port belongs to a Service port by name and protocol, never by number (pkg/proxy/endpointslicecache.go); an
+address listed twice under different targetRefs counts once and the ready one wins.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.selectors import matches
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.request import Request
+
+
+def canonical(address: str) -> str:
+    """An address in its one text form, so that equal addresses are equal strings; what is no address stays as it is."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return str(mapped or parsed)
+
+
+def family_of(address: str) -> int:
+    """4 or 6, or 0 for what is no address."""
+    try:
+        return ipaddress.ip_address(address).version
+    except ValueError:
+        return 0
+
+
+def host_port(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointView:
+    """One address of one endpoint, with its slice and, where the evidence has it, its Pod."""
+
+    address: str
+    endpoint: Endpoint
+    slice: EndpointSlice
+    observation: Observation[EndpointSlice]
+    pod: Observation[Pod] | None
+
+    @property
+    def who(self) -> str:
+        """The Pod's name, or the address where no Pod is known."""
+        reference = self.endpoint.target_ref
+        return reference.name if reference and reference.name else self.address
+
+    @property
+    def family(self) -> int:
+        return family_of(self.address)
+
+    @property
+    def has_ports(self) -> bool:
+        return any(port.port is not None for port in self.slice.ports or ())
+
+    def port_for(self, service_port: ServicePort) -> EndpointPort | None:
+        """The slice port that kube-proxy joins with this Service port; None when there is none or it has no number."""
+        for port in self.slice.ports or ():
+            if (port.name or "") == service_port.name and (port.protocol or "TCP") == service_port.protocol:
+                return port if port.port is not None else None
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``pods`` are all Pods of the namespace that the evidence has; ``selected`` those that the selector picks and that
+    have not finished."""
+
+    request: Request
+    service_reply: Reply
+    slices_reply: Reply
+    pods_reply: Reply
+    service: Service | None
+    slices: tuple[Observation[EndpointSlice], ...]
+    endpoints: tuple[EndpointView, ...]
+    pods: tuple[Observation[Pod], ...]
+    selected: tuple[Observation[Pod], ...]
+
+    @property
+    def service_observation(self) -> Observation[Any] | None:
+        return self.service_reply.present[0] if self.service_reply.present else None
+
+    @property
+    def distinct(self) -> tuple[EndpointView, ...]:
+        """Each address once: of duplicates the ready one, then the serving one, then the first."""
+        best: dict[tuple[str, tuple[tuple[str, int | None], ...]], EndpointView] = {}
+        for view in self.endpoints:
+            numbers = tuple((port.name or "", port.port) for port in view.slice.ports or ())
+            key = (view.address, numbers)
+            if key not in best or _rank(view) < _rank(best[key]):
+                best[key] = view
+        return tuple(best.values())
+
+    @property
+    def ready(self) -> tuple[EndpointView, ...]:
+        return tuple(view for view in self.distinct if view.endpoint.ready)
+
+    @property
+    def usable(self) -> tuple[EndpointView, ...]:
+        """Where new connections go: ready endpoints, else serving and terminating ones. Slices without a port number
+        for any Service port carry no traffic but their endpoints are kept: the ports layer says so."""
+        if self.ready:
+            return self.ready
+        return tuple(view for view in self.distinct if view.endpoint.serving and view.endpoint.terminating)
+
+    @property
+    def service_ports(self) -> tuple[ServicePort, ...]:
+        """The Service's ports that were asked for: all, or the one given by number or name."""
+        if self.service is None:
+            return ()
+        if not self.request.port:
+            return self.service.ports
+        return tuple(port for port in self.service.ports if self.request.port in (str(port.port), port.name))
+
+    @property
+    def named(self) -> str:
+        return self.request.service
+
+
+def _rank(view: EndpointView) -> tuple[bool, bool, bool]:
+    return (not view.endpoint.ready, not view.endpoint.serving, view.endpoint.terminating)
+
+
+def scene(request: Request) -> Asking[Scene]:
+    """Gather the objects on the path of ``request``; every part may be missing."""
+    service_reply = yield from ask.service(request.namespace, request.service)
+    slices_reply = yield from ask.slices(request.namespace, request.service)
+    pods_reply = yield from ask.pods(request.namespace)
+    found = ask.cluster_service(service_reply)
+    pods: tuple[Observation[Pod], ...] = pods_reply.present
+    by_name = {one.value.name: one for one in pods if one.value}
+    by_address = {canonical(ip): one for one in pods if one.value and not one.value.finished for ip in one.value.ips}
+    views: list[EndpointView] = []
+    for observation in slices_reply.present:
+        for endpoint in observation.fact.endpoints or ():
+            reference = endpoint.target_ref
+            for raw in endpoint.addresses:
+                address = canonical(raw)
+                if reference and reference.kind in ("", "Pod") and reference.name:
+                    pod = by_name.get(reference.name)
+                else:
+                    pod = by_address.get(address)
+                views.append(EndpointView(address, endpoint, observation.fact, observation, pod))
+    selector = found.spec.selector if found else None
+    selected = tuple(
+        one for one in pods if selector and one.value and matches(selector, one.value.labels) and not one.value.finished
+    )
+    return Scene(
+        request=request,
+        service_reply=service_reply,
+        slices_reply=slices_reply,
+        pods_reply=pods_reply,
+        service=found,
+        slices=slices_reply.present,
+        endpoints=tuple(views),
+        pods=pods,
+        selected=selected,
+    )
