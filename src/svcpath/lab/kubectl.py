@@ -33,9 +33,7 @@ class Kubectl:
         self, *arguments: str, stdin: str | bytes | None = None, check: bool = True, timeout: float = 120.0
     ) -> command.Completed:
         environment = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
-        return command.run(
-            self.argv(arguments), stdin=stdin, check=check, timeout=timeout, environment=environment
-        )
+        return command.run(self.argv(arguments), stdin=stdin, check=check, timeout=timeout, environment=environment)
 
     def get(self, *arguments: str) -> dict[str, Any]:
         """``kubectl get ... -o json``; a list when several are asked for."""
@@ -56,7 +54,14 @@ class Kubectl:
         self.run("apply", *where, "-f", "-", stdin=text)
 
     def exec(
-        self, namespace: str, pod: str, argv: Sequence[str], *, container: str = "", check: bool = False, timeout: float = 60
+        self,
+        namespace: str,
+        pod: str,
+        argv: Sequence[str],
+        *,
+        container: str = "",
+        check: bool = False,
+        timeout: float = 60,
     ) -> command.Completed:
         """Run a command in a container; its own exit code is the result's."""
         chosen = ["-c", container] if container else []

@@ -51,7 +51,9 @@ def build(release: Release, programs: Sequence[Program], into: Path, *, timeout:
             check=False,
         )
         if done.code == 127:
-            raise BuildFailed("the Go toolchain is not on PATH: install Go, or name a folder of programs with --bin-dir")
+            raise BuildFailed(
+                "the Go toolchain is not on PATH: install Go, or name a folder of programs with --bin-dir"
+            )
         if done.code != 0:
             raise BuildFailed(f"`go build` in {release.module} ended with {done.code}: {done.err.strip()[-800:]}")
         for program in programs:

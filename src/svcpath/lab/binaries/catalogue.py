@@ -51,7 +51,9 @@ class Release:
         for program in self.programs:
             if program.name == name:
                 return program
-        raise LabError(f"no program {name} in release {self.minor}; there are {', '.join(p.name for p in self.programs)}")
+        raise LabError(
+            f"no program {name} in release {self.minor}; there are {', '.join(p.name for p in self.programs)}"
+        )
 
 
 def architecture(machine: str | None = None) -> str:
@@ -60,7 +62,9 @@ def architecture(machine: str | None = None) -> str:
     try:
         return ARCHITECTURES[found.lower()]
     except KeyError:
-        raise LabError(f"the lab knows no programs for a {found} machine, only for {sorted(set(ARCHITECTURES))}") from None
+        raise LabError(
+            f"the lab knows no programs for a {found} machine, only for {sorted(set(ARCHITECTURES))}"
+        ) from None
 
 
 def release(minor: str = "", *, data: Path | None = None, arch: str | None = None) -> Release:

@@ -43,7 +43,9 @@ def download(program: Program, into: Path, *, timeout: float = 20.0) -> Path:
     """
     if not program.url or not program.checksum:
         raise DownloadFailed(f"{program.name}: no release address in the catalogue")
-    published = checksum_for(_fetch(program.checksum, timeout).decode("ascii", "replace"), program.url.rsplit("/", 1)[-1])
+    published = checksum_for(
+        _fetch(program.checksum, timeout).decode("ascii", "replace"), program.url.rsplit("/", 1)[-1]
+    )
     archive = _fetch(program.url, timeout)
     found = hashlib.sha256(archive).hexdigest()
     if found != published:

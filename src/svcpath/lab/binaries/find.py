@@ -40,7 +40,9 @@ def cache_folder(release: Release) -> Path:
 
 def said_version(program: Program, path: Path) -> tuple[int, int, int] | None:
     """The version that an executable tells of itself, or None if it tells none."""
-    done = command.run([path, *program.version_arguments], stdin="", timeout=20, check=False, environment=_environment())
+    done = command.run(
+        [path, *program.version_arguments], stdin="", timeout=20, check=False, environment=_environment()
+    )
     told = _VERSION.search(done.out) or _VERSION.search(done.err)
     return (int(told[1]), int(told[2]), int(told[3])) if told else None
 
@@ -96,7 +98,9 @@ def obtain(
     left = _download(missing, kept, say) if downloads else missing
     if left:
         minutes = max(1, round(sum(program.build_seconds for program in left) / 60))
-        say(f"building {len(left)} programs of Kubernetes {release.kubernetes} with Go, about {minutes} min on two cores")
+        say(
+            f"building {len(left)} programs of Kubernetes {release.kubernetes} with Go, about {minutes} min on two cores"
+        )
         build.build(release, left, kept)
     for program in missing:
         paths[program.name] = kept / program.name

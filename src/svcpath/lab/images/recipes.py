@@ -89,7 +89,8 @@ class Kitchen:
                 for path in Path(root).glob(trash):
                     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
             command.run(
-                ["tar", "--numeric-owner", "--sort=name", "--one-file-system", "-C", root, "-cf", beside, "."], timeout=300
+                ["tar", "--numeric-owner", "--sort=name", "--one-file-system", "-C", root, "-cf", beside, "."],
+                timeout=300,
             )
         beside.replace(layer)
         return layer

@@ -15,9 +15,7 @@ from svcpath.lab.netns.layout import Layout
 
 def coredns(layout: Layout, image: str) -> str:
     """CoreDNS' manifests."""
-    return _template("coredns.yaml").substitute(
-        image=image, address=layout.dns_address, domain=configs.CLUSTER_DOMAIN
-    )
+    return _template("coredns.yaml").substitute(image=image, address=layout.dns_address, domain=configs.CLUSTER_DOMAIN)
 
 
 def kube_proxy(image: str) -> str:
@@ -44,7 +42,16 @@ def kube_proxy_config(layout: Layout, mode: str, authority: str) -> dict[str, An
 def current_mode(kubectl: Kubectl) -> str:
     """The mode that kube-proxy's ConfigMap names, "" where there is none yet."""
     done = kubectl.run(
-        *("-n", "kube-system", "get", "configmap", "kube-proxy", "--ignore-not-found", "-o", "jsonpath={.data.config\\.conf}"),
+        *(
+            "-n",
+            "kube-system",
+            "get",
+            "configmap",
+            "kube-proxy",
+            "--ignore-not-found",
+            "-o",
+            "jsonpath={.data.config\\.conf}",
+        ),
         check=False,
     )
     config = yaml.safe_load(done.out) if done.code == 0 and done.out.strip() else {}

@@ -22,7 +22,9 @@ def hierarchies(mounts: str | None = None) -> tuple[Path, ...]:
     """The mount points of all cgroup hierarchies, from /proc/self/mounts; v2 beside v1 (hybrid) is one of them."""
     text = Path("/proc/self/mounts").read_text() if mounts is None else mounts
     found = (line.split() for line in text.splitlines())
-    return tuple(dict.fromkeys(Path(words[1]) for words in found if len(words) > 2 and words[2] in ("cgroup", "cgroup2")))
+    return tuple(
+        dict.fromkeys(Path(words[1]) for words in found if len(words) > 2 and words[2] in ("cgroup", "cgroup2"))
+    )
 
 
 def unified(roots: Sequence[Path]) -> bool:
@@ -65,7 +67,9 @@ def kill_all(identity: str, *, patience: float = 20.0) -> None:
     deadline = time.monotonic() + patience
     while left := processes(identity):
         if time.monotonic() > deadline:
-            raise LabError(f"processes {sorted(left)} of the lab do not end; look at them with `ps -fp`, then run down again")
+            raise LabError(
+                f"processes {sorted(left)} of the lab do not end; look at them with `ps -fp`, then run down again"
+            )
         _thaw(identity)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
@@ -104,7 +108,9 @@ def _hand_down(parent: Path, child: Path) -> None:
     offered = parent / "cgroup.controllers"
     if offered.is_file() and (switch := parent / "cgroup.subtree_control").is_file():
         for controller in offered.read_text().split():
-            with contextlib.suppress(OSError):  # a controller that is in use on v1, or a parent with processes of its own
+            with contextlib.suppress(
+                OSError
+            ):  # a controller that is in use on v1, or a parent with processes of its own
                 switch.write_text(f"+{controller}")
 
 

@@ -117,9 +117,7 @@ def cni(layout: Layout, node: NodePlan) -> str:
                 "type": "host-local",
                 "dataDir": "/var/lib/cni/networks",
                 "ranges": [[{"subnet": str(network)}] for network in node.pod_ranges],
-                "routes": [
-                    {"dst": "::/0" if network.version == 6 else "0.0.0.0/0"} for network in node.pod_ranges
-                ],
+                "routes": [{"dst": "::/0" if network.version == 6 else "0.0.0.0/0"} for network in node.pod_ranges],
             },
         },
         {"type": "portmap", "capabilities": {"portMappings": True}},

@@ -16,18 +16,19 @@ import os
 import signal
 import subprocess
 import sys
+from typing import Any
 
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def mount(source, target, kind="none", flags=0, data=""):
+def mount(source: str, target: str, kind: str = "none", flags: int = 0, data: str = "") -> None:
     if LIBC.mount(source.encode(), target.encode(), kind.encode(), flags, data.encode() or None) != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"mount {source} on {target}: {os.strerror(code)}")
 
 
-def set_up(spec):
+def set_up(spec: "dict[str, Any]") -> None:
     LIBC.sethostname(spec["hostname"].encode(), len(spec["hostname"]))
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
     mount("proc", "/proc", "proc")
@@ -56,7 +57,7 @@ def set_up(spec):
             mount(shown, path, flags=MS_BIND)
 
 
-def reap_for_ever():
+def reap_for_ever() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     while True:
@@ -68,7 +69,7 @@ def reap_for_ever():
             pass
 
 
-def main():
+def main() -> None:
     with open(sys.argv[1]) as stream:
         spec = json.load(stream)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)

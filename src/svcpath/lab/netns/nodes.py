@@ -111,9 +111,7 @@ class Machine:
         if not self.find(node, name):
             self._spawn(node, name, [*self.enter(node), *map(str, argv)], environment)
 
-    def _spawn(
-        self, node: str, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> None:
+    def _spawn(self, node: str, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         files = " ".join(f"'{path}'" for path in cgroups.entry_files(self.home.identity, node))
         with self._log(node, name).open("ab") as log:
             subprocess.Popen(
@@ -142,7 +140,10 @@ class Machine:
             self._ip_batch(WIRE, ["link add br0 type bridge", "link set br0 up"])
             self._ip_batch(
                 WIRE,
-                [f"address add {address}/{layout.wire_prefix(address)} dev br0 {_nodad(address)}" for address in layout.gateway],
+                [
+                    f"address add {address}/{layout.wire_prefix(address)} dev br0 {_nodad(address)}"
+                    for address in layout.gateway
+                ],
             )
             self._sysctls(WIRE, {"net/ipv4/ip_forward": "0", "net/bridge/bridge-nf-call-iptables": "0"})
         for node in layout.nodes:
@@ -186,7 +187,9 @@ class Machine:
         self._ip(node, ["-batch", "-"], "\n".join(lines) + "\n")
 
     def _sysctls(self, node: str, values: Mapping[str, str]) -> None:
-        script = "; ".join(f"[ ! -e /proc/sys/{key} ] || echo {value} > /proc/sys/{key}" for key, value in values.items())
+        script = "; ".join(
+            f"[ ! -e /proc/sys/{key} ] || echo {value} > /proc/sys/{key}" for key, value in values.items()
+        )
         self.run(node, ["sh", "-c", script])
 
 
@@ -196,4 +199,6 @@ def _nodad(address: object) -> str:
 
 def require_root() -> None:
     if os.geteuid() != 0:
-        raise LabError("the netns lab needs root (namespaces, mounts, cgroups): run it with sudo, or use --provider kind")
+        raise LabError(
+            "the netns lab needs root (namespaces, mounts, cgroups): run it with sudo, or use --provider kind"
+        )

@@ -88,7 +88,9 @@ class NetnsProvider:
 
         _together(containers, [node.name for node in plan.nodes])
         kubectl = self.kubectl()
-        _wait_for("the API server", lambda: kubectl.run("get", "--raw", "/readyz", check=False).code == 0, 90, self.home)
+        _wait_for(
+            "the API server", lambda: kubectl.run("get", "--raw", "/readyz", check=False).code == 0, 90, self.home
+        )
 
         say("kube-controller-manager, kube-scheduler, and a kubelet on each node")
         control_plane.start_controllers(machine, plan, programs, pki)
@@ -185,7 +187,9 @@ class NetnsProvider:
             if not left:
                 break
             if time.monotonic() > deadline:
-                raise LabError(f"processes {left} of the lab do not end; look at them with `ps -fp`, then run down again")
+                raise LabError(
+                    f"processes {left} of the lab do not end; look at them with `ps -fp`, then run down again"
+                )
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -270,5 +274,7 @@ def _wait_for(what: str, ready: Callable[[], bool], seconds: float, home: Home) 
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline:
-            raise LabError(f"{what} did not get ready in {seconds:g} s; read {home.logs}, then run `svcpath lab up` again")
+            raise LabError(
+                f"{what} did not get ready in {seconds:g} s; read {home.logs}, then run `svcpath lab up` again"
+            )
         time.sleep(0.2)

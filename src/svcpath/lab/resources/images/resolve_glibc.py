@@ -9,7 +9,7 @@ for name in sys.argv[1:]:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         failed = 1
-        print(f"{name} -> {error.errno} {error.strerror}")
+        sys.stdout.write(f"{name} -> {error.errno} {error.strerror}\n")
     else:
-        print(f"{name} -> {' '.join(str(each[4][0]) for each in found)}")
+        sys.stdout.write(f"{name} -> {' '.join(str(each[4][0]) for each in found)}\n")
 sys.exit(failed)

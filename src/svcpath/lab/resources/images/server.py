@@ -31,7 +31,8 @@ LOCK = threading.Lock()
 def say(text: str) -> None:
     now = time.time()
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
-    print(stamp, text, flush=True)
+    sys.stdout.write(f"{stamp} {text}\n")
+    sys.stdout.flush()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -100,7 +101,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.socket.bind(self.server_address)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
-    def process_request(self, request: object, client_address: object) -> None:
+    def process_request(self, request: "socket.socket | tuple[bytes, socket.socket]", client_address: object) -> None:
         with LOCK:
             STATE["accepted"] += 1
         super().process_request(request, client_address)
