@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from svcpath.errors import UsageError
 from svcpath.lab import home as homes
 from svcpath.lab import labs
+from svcpath.lab.experiment import play, statements
+from svcpath.lab.experiment.manifests import Variant
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.providers.base import Say
 
@@ -128,3 +132,65 @@ def proxy_mode_command(
     Example: svcpath lab proxy-mode nftables
     """
     labs.set_mode(homes.home(lab), mode, progress())
+
+
+@app.command()
+def run(
+    name: Annotated[str, typer.Argument(help="reference: the experiment of the project's mission.")] = "reference",
+    lab: LabName = DEFAULT_NAME,
+    change: Annotated[
+        str, typer.Option(help="How the Pod goes: delete, restart (a rollout restart) or both.")
+    ] = "both",
+    grace: Annotated[int, typer.Option(help="Grace period in seconds; below --prestop it flips: preStop.")] = 20,
+    prestop: Annotated[int, typer.Option(help="Seconds that preStop sleeps; above --grace it flips: preStop.")] = 10,
+    stale_proxy: Annotated[
+        bool, typer.Option("--stale-proxy", help="Freeze kube-proxy. Flips: new connections, convergence.")
+    ] = False,
+    wrong_port_listens: Annotated[
+        bool, typer.Option("--wrong-port-listens", help="Serve on 18080 too. Flips: control wrong-port.")
+    ] = False,
+    logs: Annotated[str, typer.Option(help="Folder for the raw logs; by default in the lab's folder.")] = "",
+) -> None:
+    """Play the reference experiment and print each statement beside what was observed.
+
+    Example: svcpath lab run reference --stale-proxy
+    """
+    if name != "reference":
+        raise UsageError(f"no experiment {name!r}; there is: reference")
+    if change not in (*play.CHANGES, "both"):
+        raise UsageError(f"change {change!r}: delete, restart or both")
+    if grace < 1 or prestop < 0:
+        raise UsageError("--grace is at least 1, --prestop at least 0")
+    place = homes.home(lab)
+    provider, spec, say = labs.provider(place), place.read_spec(), progress()
+    variant = Variant(grace=grace, prestop=prestop, stale_proxy=stale_proxy, wrong_port_listens=wrong_port_listens)
+    folder = Path(logs) if logs else labs.results_folder(place)
+    failed = 0
+    for each in play.CHANGES if change == "both" else (change,):
+        path = folder / f"reference-{spec.proxy_mode}-{each}.jsonl"
+        entries = play.play(provider, place.name, path, change=each, variant=variant, say=say, mode=spec.proxy_mode)
+        rows = statements.judge(entries)
+        typer.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {each}\n")
+        typer.echo(
+            table(
+                [
+                    ("", "statement", "observed"),
+                    *((_MARKS[row.standing], f"{row.name}: {row.statement}", row.observed) for row in rows),
+                ]
+            )
+        )
+        typer.echo(f"\n  raw log: {path}")
+        failed += sum(row.standing != statements.HOLDS for row in rows)
+    raise typer.Exit(1 if failed else 0)
+
+
+_MARKS = {statements.HOLDS: "✔", statements.FAILS: "✖", statements.NOT_SEEN: "?"}
+
+
+def table(rows: Sequence[tuple[str, ...]], limit: int = 96) -> str:
+    """Rows in columns as wide as their widest cell; the last column is free."""
+    widths = [min(limit, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
+    return "\n".join(
+        "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    )

@@ -74,6 +74,6 @@ def _shape(spec: LabSpec) -> str:
     return f"{shape}, context {spec.context}" if spec.context else shape
 
 
-def cluster_folder(home: Home) -> Path:
+def results_folder(home: Home) -> Path:
     """Where results about a lab's cluster go unless told otherwise."""
     return home.folder / "results"

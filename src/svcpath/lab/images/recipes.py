@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,9 @@ class Kitchen:
         probes = self.probes_layer()
         proxy = self._program_layer("kube-proxy", programs["kube-proxy"], "usr/local/bin/kube-proxy")
         dns = self._program_layer("coredns", programs["coredns"], "coredns")
-        pause = self._files_layer("pause", {"pause": (self.compiled("pause.c", "musl-gcc"), 0o755)})
+        pause = self._files_layer("pause", {"pause": (self.compiled("pause.c", ["gcc"]), 0o755)})
         wanted = (
-            oci.Image(TOOLS, (base, probes), ("python3", "-u", "/app/server.py"), _PATH),
+            oci.Image(TOOLS, (base, probes), (), _PATH),
             oci.Image(kube_proxy_image(release), (base, proxy), ("/usr/local/bin/kube-proxy",), _PATH),
             oci.Image(coredns_image(release), (dns,), ("/coredns",)),
             oci.Image(PAUSE, (pause,), ("/pause",)),
@@ -96,24 +97,48 @@ class Kitchen:
         return layer
 
     def probes_layer(self) -> Path:
-        """The server, the glibc probe and one musl probe for each musl that this machine can compile against."""
-        sources = resources.folder() / "images"
+        """One static resolver probe for each musl that this machine can compile against."""
         files = {
-            "app/server.py": ((sources / "server.py").read_bytes(), 0o644),
-            "app/resolve_glibc.py": ((sources / "resolve_glibc.py").read_bytes(), 0o644),
+            f"usr/local/bin/resolve-musl-{version}": (self.compiled("resolve.c", compiler), 0o755)
+            for version, compiler in self.musl_compilers().items()
         }
-        for version, compiler in musl_compilers().items():
-            files[f"usr/local/bin/resolve-musl-{version}"] = (self.compiled("resolve.c", compiler), 0o755)
         return self._files_layer("probes", files)
 
-    def compiled(self, source: str, compiler: str) -> bytes:
+    def musl_compilers(self) -> dict[str, list[str]]:
+        """The musl versions that this machine can link statically, each with its compiler command.
+
+        musl-gcc is Debian's, of its package's version. The ``ziglang`` wheel brings a newer musl, whose resolver answers
+        otherwise; it is fetched into the cache once, and done without where that fails.
+        """
+        found: dict[str, list[str]] = {}
+        if shutil.which("musl-gcc"):
+            told = command.run(["dpkg-query", "-W", "-f=${Version}", "musl-dev"], check=False)
+            version = told.out.split("-")[0].strip() if told.code == 0 and told.out.strip() else "unknown"
+            found[version] = ["musl-gcc"]
+        wheel = packages()["musl_wheel"]
+        zig = self.folder / wheel["requirement"].replace("==", "-") / "ziglang" / "zig"
+        if architecture() == "amd64" and not zig.is_file() and not zig.parent.with_name("absent").exists():
+            self.say(f"fetching {wheel['requirement']} for a probe with musl {wheel['musl']}")
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", zig.parent.parent]
+            done = command.run([*pip, wheel["requirement"]], check=False, timeout=300)
+            if done.code != 0:
+                self.say(f"no probe with musl {wheel['musl']}: {done.err.strip()[-200:]}")
+                zig.parent.parent.mkdir(exist_ok=True)
+                zig.parent.with_name("absent").touch()
+        if zig.is_file():
+            found[wheel["musl"]] = [str(zig), "cc", "-target", "x86_64-linux-musl"]
+        if not found:
+            raise LabError("no compiler for musl: apt-get install musl-tools")
+        return found
+
+    def compiled(self, source: str, compiler: Sequence[str]) -> bytes:
         """A static program from one C file of the lab, compiled once."""
         path = resources.folder() / "images" / source
-        kept = self.folder / f"{path.stem}-{_key(path.read_bytes() + compiler.encode())}"
+        kept = self.folder / f"{path.stem}-{_key(path.read_bytes() + ' '.join(compiler).encode())}"
         if not kept.is_file():
             beside = kept.with_suffix(".new")
             command.run(
-                [*compiler.split(), "-Os", "-static", "-s", "-o", beside, path],
+                [*compiler, "-Os", "-static", "-s", "-o", beside, path],
                 hint="install gcc and musl-tools, or take the lab's packages from resources/packages.yaml",
             )
             beside.replace(kept)
@@ -155,35 +180,6 @@ def packages() -> dict[str, Any]:
     """The package lists of resources/packages.yaml."""
     table: dict[str, Any] = yaml.safe_load((resources.folder() / "packages.yaml").read_text(encoding="utf-8"))
     return table
-
-
-def musl_compilers() -> dict[str, str]:
-    """The musl versions that this machine can link statically, each with its compiler command.
-
-    musl-gcc is Debian's (its version is the package's); the ``ziglang`` wheel, where it is installed beside the running
-    Python, brings musl 1.2.5.
-    """
-    found: dict[str, str] = {}
-    if shutil.which("musl-gcc"):
-        told = command.run(["dpkg-query", "-W", "-f=${Version}", "musl-dev"], check=False)
-        version = told.out.split("-")[0].strip() if told.code == 0 and told.out.strip() else "unknown"
-        found[version] = "musl-gcc"
-    zig = zig_command()
-    if zig:
-        found["1.2.5"] = f"{zig} cc -target x86_64-linux-musl"
-    if not found:
-        raise LabError("no compiler for musl: apt-get install musl-tools")
-    return found
-
-
-def zig_command() -> str:
-    """The ``ziglang`` wheel's compiler as a command, or "" where it is not installed."""
-    import importlib.util
-    import sys
-
-    if architecture() == "amd64" and importlib.util.find_spec("ziglang") is not None:
-        return f"{sys.executable} -m ziglang"
-    return ""
 
 
 def _key(content: bytes) -> str:

@@ -11,6 +11,7 @@ PORT       where it listens (8080)
 BIND       the address it binds: "::" takes both families, "0.0.0.0" IPv4 alone, "127.0.0.1" the Pod alone ("::")
 ON_STOP    what SIGTERM does: "exit" at once, "finish" what it has accepted, then exit, "ignore" (finish)
 SERVICE    "answer", "silent" (accepts and never answers), "full" (a backlog of one that nobody takes from) (answer)
+EXTRA_PORT also serves HTTP there (off)
 UDP_PORT   also echoes datagrams there, prefixed with the host name (off)
 """
 
@@ -152,6 +153,9 @@ def main() -> None:
         hold(bind, port, accepting=service == "silent")
         return
     server = Server(bind, port)
+    if os.environ.get("EXTRA_PORT"):
+        extra = Server(bind, int(os.environ["EXTRA_PORT"]))
+        threading.Thread(target=extra.serve_forever, daemon=True).start()
 
     def stop(signal_number: int, _frame: object) -> None:
         say(f"signal {signal.Signals(signal_number).name}: {on_stop}")
