@@ -187,7 +187,7 @@ def run(
 _MARKS = {statements.HOLDS: "✔", statements.FAILS: "✖", statements.NOT_SEEN: "?"}
 
 
-def table(rows: Sequence[tuple[str, ...]], limit: int = 96) -> str:
+def table(rows: Sequence[tuple[str, ...]], limit: int = 110) -> str:
     """Rows in columns as wide as their widest cell; the last column is free."""
     widths = [min(limit, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
     return "\n".join(

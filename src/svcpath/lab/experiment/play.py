@@ -57,11 +57,11 @@ class Stage:
 def parse_request(line: str) -> dict[str, Any]:
     """A line of request.py as values; the body may hold blanks, the last five words are fixed."""
     words = line.split()
-    named = dict(word.split("=", 1) for word in words[-4:] if "=" in word)
+    named = dict(word.split("=", 1) for word in words[-5:] if "=" in word)
     return {
         "sent": words[0],
         "url": words[1],
-        "body": " ".join(words[2:-4]),
+        "body": " ".join(words[2:-5]),
         "status": int(named.get("code", "0") or 0),
         "exit": int(named.get("exit", "-1")),
         "remote": named.get("remote", ""),

@@ -14,13 +14,13 @@ from svcpath.lab.kubectl import Kubectl
 
 
 def documents(stream: IO[str]) -> Iterator[dict[str, object]]:
-    """The JSON objects that a stream carries one after the other, as ``kubectl get -w -o json`` prints them."""
+    """The JSON objects that a stream carries one after the other, one a line or indented, as kubectl prints them."""
     decoder = json.JSONDecoder()
     held = ""
     for line in stream:
         held += line
-        if line.rstrip() != "}":  # only a closing brace in the first column can end a document
-            continue
+        if not (line.rstrip() == "}" or (line.startswith("{") and line.rstrip().endswith("}"))):
+            continue  # neither the end of an indented document nor a whole one on a line
         with contextlib.suppress(json.JSONDecodeError):
             found, end = decoder.raw_decode(held.lstrip())
             held = held.lstrip()[end:]
