@@ -10,7 +10,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     ``host`` is what the client named (a name or an address without brackets), ``address`` the address it connected to
     (empty if unknown), ``outcome`` one of: ok, http-error (connected, status >= 400 or broken reply), refused, timeout,
-    reset, no-route, dns-failure, tls-error, error. ``client`` is the Pod ("namespace/name" or name), "other" for
+    reset, no-route, dns-failure, tls-error, error, unknown (the evidence says where it connects, not how it ends).
+    ``client`` is the Pod ("namespace/name" or name), "other" for
     "some other Pod", or "". ``status`` is the HTTP status (0: none), ``body`` the first bytes of the reply.
     """
 

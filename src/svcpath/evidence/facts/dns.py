@@ -60,3 +60,25 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     resolvers: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
+
+
+class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a recorded timeline: a lookup's answer or something that happened.
+
+    ``start`` and ``end`` are seconds on the recording's own clock (equal for a moment); ``at`` is the time as written.
+    A line that tells an answer has ``rcode`` (and ``answers`` with NOERROR); ``name`` is the name asked last when the
+    line itself names none. ``event`` is the line's text after the time.
+    """
+
+    event: str
+    at: str = ""
+    start: float | None = None
+    end: float | None = None
+    name: str = ""
+    rcode: str = ""
+    answers: tuple[str, ...] = ()
+    line: int = 0
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    entries: tuple[TimelineEntry, ...]

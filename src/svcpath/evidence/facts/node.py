@@ -19,11 +19,13 @@ class HairpinModes(msgspec.Struct, frozen=True):
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """A line or two about a node: its name, the STATUS column of `kubectl get nodes` (Ready, NotReady, Unknown, ...),
-    its kernel release; what is not told is empty. ``note`` is the rest of the line."""
+    its kernel release, its kube-proxy version ("1.28"); what is not told is empty. ``note`` is the rest of the line.
+    One node can have several reports, e.g. one per kube-proxy version it ran."""
 
     name: str = ""
     status: str = ""
     kernel: str = ""
+    kube_proxy: str = ""
     note: str = ""
 
 
@@ -90,3 +92,18 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
 
     resolver: str
     evidence: str
+
+
+class JvmSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What decides a JVM's name cache: command line flags as given (-Dsun.net.inetaddr.ttl=30), whether a
+    SecurityManager is installed (None: not known), and the properties set in the java.security file."""
+
+    flags: tuple[str, ...] = ()
+    security_manager: bool | None = None
+    security_properties: dict[str, str] = {}
+
+
+class JvmRuns(msgspec.Struct, frozen=True):
+    """One entry per JVM (or per variant of its settings) that the evidence describes, in recorded order."""
+
+    settings: tuple[JvmSettings, ...]

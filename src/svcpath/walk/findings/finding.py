@@ -112,9 +112,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotTested:
-    """Something no layer could look at: what, why, and the command or right that would allow it."""
+    """Something no layer could look at: what, why, and the command or right that would allow it. ``layer`` is
+    "evidence" for a file that could not be placed."""
 
-    layer: LayerName
+    layer: LayerName | Literal["evidence"]
     what: str
     why: str
     command: str = ""

@@ -18,7 +18,7 @@ ROLLING = ("Deployment", "StatefulSet", "DaemonSet", "Rollout")
 
 
 def check(view: Scene, reply: Reply) -> Judgement:
-    mine = [one for one in reply.present if _is_mine(view, one.fact)]
+    mine = [one for one in reply.present if is_mine(view, one.fact)]
     findings: list[Finding] = []
     for one in mine:
         findings.extend(_lag(one) or _under_way(one))
@@ -34,7 +34,7 @@ def check(view: Scene, reply: Reply) -> Judgement:
     return Judgement(findings=tuple(findings), phrase=phrase)
 
 
-def _is_mine(view: Scene, workload: Workload) -> bool:
+def is_mine(view: Scene, workload: Workload) -> bool:
     """Whether the workload's template makes Pods for this Service; without a Service every rolling workload counts."""
     if workload.kind not in ROLLING or (
         view.request.namespace and workload.namespace not in ("", view.request.namespace)

@@ -22,7 +22,9 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         return Judgement(looked=False)
     findings: list[Finding] = []
     phrases: list[str] = []
-    for (endpoint, port), held in tried.items():
+    by_address = {endpoint.address: endpoint for endpoint in view.usable}
+    for (address, port), held in tried.items():
+        endpoint = by_address[address]
         # The newest attempt tells how it is now; the earlier ones are kept as evidence.
         newest, observation = held[-1]
         place = host_port(endpoint.address, port)
@@ -37,12 +39,10 @@ def check(view: Scene, attempts: Reply) -> Judgement:
     return Judgement(findings=tuple(findings), phrase=", ".join(phrases[:4]))
 
 
-def _direct(
-    view: Scene, attempts: Reply
-) -> dict[tuple[EndpointView, int], list[tuple[Attempt, Observation[Attempts]]]]:
-    """Attempts to an endpoint's address on its slice port, by endpoint, oldest first."""
+def _direct(view: Scene, attempts: Reply) -> dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]]:
+    """Attempts to an endpoint's address on its slice port, by address and port, oldest first."""
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
-    found: dict[tuple[EndpointView, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
+    found: dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
     for one in attempts.present:
         for attempt in one.fact.attempts:
             if view.request.client and attempt.client and not _same_pod(attempt.client, view.request.client):
@@ -52,7 +52,7 @@ def _direct(
                 continue
             ports = {port.port for port in endpoint.slice.ports or ()}
             if attempt.port in ports:
-                found.setdefault((endpoint, attempt.port), []).append((attempt, one))
+                found.setdefault((endpoint.address, attempt.port), []).append((attempt, one))
     return found
 
 

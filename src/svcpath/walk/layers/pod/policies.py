@@ -71,7 +71,7 @@ def _ingress(
         nobody = Peer("", {}, (), {})
         decision = ingress(policies, pod, nobody, protocol, port)
         open_rules = any(rule for policy in decision.policies for rule in policy.spec.ingress or ())
-        return Decision(False if decision.allowed is False and not open_rules else True, decision.policies)
+        return Decision(decision.allowed is not False or open_rules, decision.policies)
     peer = Peer(client.fact.namespace, client.fact.labels, tuple(client.fact.ips), labels.get(client.fact.namespace))
     return ingress(policies, pod, peer, protocol, port)
 

@@ -1,0 +1,46 @@
+"""svcpath explain"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from svcpath.cli import output
+from svcpath.errors import UnknownTarget, UsageError
+
+HELP = """\
+svcpath explain SP403
+
+svcpath explain "Connection refused"
+
+Print what a code means, or the hypotheses of an error text in order with the command that splits them."""
+
+
+def explain(
+    what: Annotated[str, typer.Argument(metavar='CODE|"ERROR TEXT"', help="A code (SP403) or an error text.")] = "",
+    every: Annotated[bool, typer.Option("--list", help="List all codes.")] = False,
+) -> int:
+    from svcpath.reports.views import explanation
+    from svcpath.walk import symptoms
+    from svcpath.walk.request import Request
+
+    terminal = output.parse(None)
+    if every:
+        output.write(terminal, explanation.all_codes, bytes)
+        return 0
+    if not what:
+        raise UsageError('say what to explain: a code (SP403) or an error text ("Connection refused")')
+    if re.fullmatch(r"(?i)sp\d+", what):
+        page = explanation.code(what.upper())
+    else:
+        symptom = symptoms.recognise(what)
+        if symptom is None:
+            known = ", ".join(one.name for one in symptoms.SYMPTOMS)
+            raise UnknownTarget(
+                f"no symptom is known by {what!r}; known are: {known}. All codes: svcpath explain --list"
+            )
+        page = explanation.symptom(symptom, symptoms.hypotheses(symptom, Request()))
+    output.write(terminal, lambda: page, bytes)
+    return 0

@@ -1,0 +1,17 @@
+"""The entry point: quick for ``--version``, everything else imported late; errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run svcpath with ``arguments`` (default: the process's own) and exit."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given in (["--version"], ["-V"]):
+        print(f"svcpath {version('svcpath')}")  # noqa: T201
+        sys.exit(0)
+    from svcpath.cli.app import run
+
+    sys.exit(run(given))

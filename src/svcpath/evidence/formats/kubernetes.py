@@ -1,0 +1,493 @@
+"""Kubernetes objects in YAML and JSON: single, several, Lists, watch events, bare arrays as support bundles hold them.
+
+A List is cut into raw items and each is decoded straight into its record: the record of the item before is tried first,
+since lists are mostly of one kind, so that no second pass finds the kind. An item of a wrong type is reported and its
+neighbours are kept. API groups are checked, for other groups have kinds of the same name (serving.knative.dev Service).
+
+Of a Secret only name and namespace are read. The annotation kubectl.kubernetes.io/last-applied-configuration is
+emptied: it repeats the manifest, environment values included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from svcpath.errors import FormatError, TooLarge
+from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.formats import jsontext, limits, proxyconfig, yamltree
+from svcpath.evidence.formats.item import Item, Listing, Watched, damaged
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+_GROUPS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("Service", "Endpoints", "Pod", "Node", "ConfigMap", "Namespace", "ReplicationController", "Secret"), ("",)
+    ),
+    "Event": ("", "events.k8s.io"),
+    "EndpointSlice": ("discovery.k8s.io",),
+    "NetworkPolicy": ("networking.k8s.io", "extensions"),
+    "PodDisruptionBudget": ("policy",),
+    **dict.fromkeys(("Deployment", "ReplicaSet", "DaemonSet"), ("apps", "extensions")),
+    "StatefulSet": ("apps",),
+    **dict.fromkeys(("Job", "CronJob"), ("batch",)),
+    "Rollout": ("argoproj.io",),
+}
+
+_KIND_OF: dict[str, Kind] = {
+    **{kind.value: kind for kind in Kind if kind.value in api.KINDS},
+    **dict.fromkeys(api.WORKLOAD_KINDS, Kind.WORKLOAD),
+}
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+    remaining: int | None = msgspec.field(name="remainingItemCount", default=None)
+
+
+class _Bare(msgspec.Struct):
+    """What is read of a Secret."""
+
+    api_version: str = msgspec.field(name="apiVersion", default="")
+    kind: str = ""
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _Envelope(msgspec.Struct):
+    """Enough of a document to tell what it is."""
+
+    kind: Any = None
+    api_version: Any = msgspec.field(name="apiVersion", default=None)
+    metadata: msgspec.Raw = msgspec.Raw()
+    items: msgspec.Raw = msgspec.Raw()
+    type: Any = None
+    object: msgspec.Raw = msgspec.Raw()
+    received: Any = None
+    time: Any = None
+
+
+class _Shape(msgspec.Struct):
+    """Field names that tell the kind of an object that does not name it."""
+
+    metadata: Any = None
+    spec: Any = None
+    status: Any = None
+    endpoints: Any = msgspec.UNSET
+    addressType: Any = msgspec.UNSET  # noqa: N815
+    subsets: Any = msgspec.UNSET
+    involvedObject: Any = msgspec.UNSET  # noqa: N815
+    regarding: Any = msgspec.UNSET
+
+
+_RECORDS = {**api.KINDS, "": api.OtherObject}
+_DECODERS = {name: msgspec.json.Decoder(record) for name, record in _RECORDS.items()}
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+_BARE = msgspec.json.Decoder(_Bare)
+_SHAPE = msgspec.json.Decoder(_Shape)
+_PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]|\['?([^\]']*)'?\]")
+
+
+def _belongs(kind: str, api_version: str) -> bool:
+    group = api_version.rpartition("/")[0]
+    groups = _GROUPS.get(kind)
+    return groups is None or group in groups or not api_version
+
+
+def record_name(kind: str, api_version: str) -> str:
+    """The key of KINDS that reads this kind; "" for kinds no layer reads."""
+    return kind if kind in api.KINDS and _belongs(kind, api_version) else ""
+
+
+def fact_kind(obj: api.Object) -> Kind:
+    if isinstance(obj, api.Workload):
+        return Kind.WORKLOAD
+    if isinstance(obj, api.OtherObject):
+        return Kind.OTHER_OBJECT
+    return _KIND_OF.get(obj.kind, Kind.OTHER_OBJECT)
+
+
+def _clean(obj: api.Object) -> api.Object:
+    notes = obj.metadata.annotations
+    if notes and notes.get(LAST_APPLIED):
+        metadata = msgspec.structs.replace(obj.metadata, annotations={**notes, LAST_APPLIED: ""})
+        return msgspec.structs.replace(obj, metadata=metadata)
+    return obj
+
+
+def _secret(bare: _Bare) -> api.Object:
+    metadata = api.ObjectMeta(name=bare.metadata.name, namespace=bare.metadata.namespace)
+    return api.OtherObject(api_version=bare.api_version, kind=bare.kind, metadata=metadata)
+
+
+def _has_pod_template(spec: Any) -> bool:
+    return isinstance(spec, dict) and isinstance(spec.get("template"), dict) and "spec" in spec["template"]
+
+
+def infer_kind(shape: dict[str, Any]) -> str:
+    """Kind of an object that does not say, from fields that only that kind has; "" if unclear."""
+    spec = shape.get("spec")
+    status = shape.get("status")
+    spec = spec if isinstance(spec, dict) else {}
+    status = status if isinstance(status, dict) else {}
+    if not isinstance(shape.get("metadata"), dict):
+        return ""
+    signs = (
+        ("EndpointSlice", "addressType" in shape),
+        ("Endpoints", "subsets" in shape),
+        ("Event", "involvedObject" in shape or "regarding" in shape),
+        ("Node", "nodeInfo" in status or "podCIDR" in spec),
+        ("Pod", isinstance(spec.get("containers"), list)),
+        ("Service", "clusterIP" in spec or "sessionAffinity" in spec or "externalName" in spec),
+        ("NetworkPolicy", "podSelector" in spec),
+        ("PodDisruptionBudget", "minAvailable" in spec or "disruptionsAllowed" in status),
+        ("StatefulSet", "serviceName" in spec and "template" in spec),
+        ("DaemonSet", "updateStrategy" in spec and "template" in spec),
+        ("Deployment", "strategy" in spec and "template" in spec),
+        ("ReplicaSet", "replicas" in spec and _has_pod_template(spec)),
+    )
+    return next((kind for kind, holds in signs if holds), "")
+
+
+def _with_kind(obj: api.Object, kind: str, api_version: str) -> api.Object:
+    if obj.kind:
+        return obj
+    return msgspec.structs.replace(obj, kind=kind, api_version=obj.api_version or api_version)
+
+
+class _ItemDecoder:
+    """Decodes the items of one list; remembers the kind before, and the kind that the list says it holds."""
+
+    def __init__(self, kind: str = "", api_version: str = "") -> None:
+        self.kind = kind
+        self.api_version = api_version
+        self.guess = record_name(kind, api_version)
+
+    def decode(self, raw: bytes | msgspec.Raw) -> api.Object:
+        if self.guess:
+            try:
+                obj: api.Object = _DECODERS[self.guess].decode(raw)
+            except msgspec.ValidationError:
+                pass  # of another kind, or wrong: told apart below, with the kind read
+            else:
+                if obj.kind == self.guess and _belongs(obj.kind, obj.api_version):
+                    return _clean(obj)
+        return self._by_kind(raw)
+
+    def _by_kind(self, raw: bytes | msgspec.Raw) -> api.Object:
+        bare = _ENVELOPE.decode(raw)
+        kind = bare.kind if isinstance(bare.kind, str) else ""
+        api_version = bare.api_version if isinstance(bare.api_version, str) else ""
+        if not kind:
+            kind = self.kind or infer_kind(_fields(_SHAPE.decode(raw)))
+            api_version = api_version or self.api_version
+        if kind == "Secret":
+            return _secret(_BARE.decode(raw))
+        name = record_name(kind, api_version)
+        obj: api.Object = _DECODERS[name].decode(raw)
+        if isinstance(obj, api.OtherObject) and _has_pod_template(obj.spec):
+            obj = _DECODERS["Deployment"].decode(raw)
+        self.guess = name
+        return _clean(_with_kind(obj, kind, api_version))
+
+
+def _fields(shape: _Shape) -> dict[str, Any]:
+    return {
+        name: value
+        for name in shape.__struct_fields__
+        if (value := getattr(shape, name)) is not msgspec.UNSET and value is not None
+    }
+
+
+def _why(error: msgspec.MsgspecError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(error)
+
+
+def _title(raw: bytes) -> str:
+    """Kind and name of an object for a message, as far as they can be read."""
+    try:
+        bare = _BARE.decode(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return "an object"
+    name = "/".join(part for part in (bare.metadata.namespace, bare.metadata.name) if part)
+    return f"{bare.kind or 'object'} {name}".strip()
+
+
+_ERRORS = (msgspec.MsgspecError, RecursionError)
+
+
+def is_object(value: Any) -> bool:
+    """A decoded document that is a Kubernetes object or list."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("kind")
+    if isinstance(kind, str) and kind and (isinstance(value.get("apiVersion"), str) or "metadata" in value):
+        return True
+    return bool(infer_kind(value))
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------
+
+
+def read_json(data: bytes) -> list[Item | Listing]:
+    """Objects of a JSON text. Raises FormatError when it holds no Kubernetes object at all, TooLarge above the limit."""
+    if len(data) > limits.MAX_JSON:
+        raise TooLarge(f"JSON of more than {limits.MAX_JSON // limits.MIB} MiB: split it")
+    try:
+        return list(_document(data, 0))
+    except _ERRORS as error:
+        return _stream(data, error)
+
+
+def _stream(data: bytes, first: msgspec.MsgspecError | RecursionError) -> list[Item | Listing]:
+    """Several documents, or a damaged one."""
+    pieces = list(jsontext.values(data))
+    line, column = jsontext.place_of(data, str(first))
+    if len(pieces) <= 1:
+        kept = list(_salvage(data))
+        if not kept:
+            raise FormatError(_why(first), line=line, column=column) from first
+        return [*kept, damaged("Kubernetes objects", _why(first), line=line, read=f"{len(kept)} objects")]
+    found: list[Item | Listing] = []
+    good = 0
+    for piece in pieces:
+        if not piece.complete:
+            found.append(
+                damaged("Kubernetes objects", "the last document is cut off", line=piece.line, read=f"{good} documents")
+            )
+            continue
+        try:
+            found.extend(_document(piece.data, piece.line))
+            good += 1
+        except (FormatError, *_ERRORS) as error:
+            why = error.message if isinstance(error, FormatError) else _why(error)
+            found.append(damaged("Kubernetes objects", why, line=piece.line, read=f"{_title(piece.data)} left out"))
+    if not good:
+        raise FormatError("no document is a Kubernetes object", line=line) from first
+    return found
+
+
+def _document(raw: bytes, line: int) -> Iterator[Item | Listing]:
+    """One document: an object, a List, a watch event or a bare array. ``line`` is where it starts, 0 the whole text."""
+    stripped = raw.lstrip()
+    if stripped[:1] == b"[":
+        yield from _array(_ITEMS.decode(raw), line)
+        return
+    envelope = _ENVELOPE.decode(raw)
+    kind = envelope.kind if isinstance(envelope.kind, str) else ""
+    if bytes(envelope.object)[:1] == b"{" and isinstance(envelope.type, str) and not kind:
+        yield from _watch_event(envelope, line)
+        return
+    if (kind.endswith("List") or not kind) and bytes(envelope.items)[:1] == b"[":
+        yield from _list(raw, envelope, kind, line)
+        return
+    if not kind and not infer_kind(_fields(_SHAPE.decode(raw))):
+        raise FormatError("no Kubernetes object: no kind", line=line)
+    if kind == proxyconfig.KIND:
+        yield Item(Kind.KUBE_PROXY_CONFIG, proxyconfig.from_value(msgspec.json.decode(raw)), line)
+        return
+    if kind and not bytes(envelope.metadata) and not isinstance(envelope.api_version, str):
+        raise FormatError("no Kubernetes object: neither apiVersion nor metadata", line=line)
+    obj = _ItemDecoder(kind, envelope.api_version or "").decode(raw)
+    yield Item(fact_kind(obj), obj, line)
+
+
+def _watch_event(envelope: _Envelope, line: int) -> Iterator[Item]:
+    received = next((value for value in (envelope.received, envelope.time) if isinstance(value, str)), "")
+    if envelope.type == "ERROR":
+        yield damaged("watch", "the watch ended with an error event", line=line)
+        return
+    obj = _ItemDecoder().decode(envelope.object)
+    yield Item(fact_kind(obj), obj, line, watched=Watched(envelope.type, received))
+
+
+def _list(raw: bytes, envelope: _Envelope, kind: str, line: int) -> Iterator[Item | Listing]:
+    meta = msgspec.json.decode(envelope.metadata, type=_Meta) if bytes(envelope.metadata)[:1] == b"{" else _Meta()
+    item_kind = "" if kind in ("List", "") else kind.removesuffix("List")
+    api_version = envelope.api_version if isinstance(envelope.api_version, str) else ""
+    complete = not meta.continue_ and not meta.remaining
+    name = record_name(item_kind, api_version)
+    if complete:
+        yield Listing(_KIND_OF.get(name) if name else None, line)
+    else:
+        yield damaged("Kubernetes list", "the list goes on (metadata.continue is set): it is one page of several")
+    decoder = _ItemDecoder(item_kind, "" if item_kind == "" else api_version)
+    yield from _items(_ITEMS.decode(envelope.items), decoder, complete, lambda piece: _line_in(raw, piece, line))
+
+
+def _line_in(raw: bytes, piece: bytes, first: int) -> int:
+    found = raw.find(piece)
+    return first + raw.count(b"\n", 0, found) if found >= 0 else first
+
+
+def _array(pieces: list[msgspec.Raw], line: int) -> Iterator[Item | Listing]:
+    found = list(_items(pieces, _ItemDecoder(), True, lambda piece: line))
+    if not any(item.kind is not Kind.DAMAGED and _is_kubernetes(item.value) for item in found):
+        raise FormatError("no Kubernetes object in the array", line=line)
+    yield from found
+
+
+def _is_kubernetes(obj: Any) -> bool:
+    return isinstance(obj, api.Object) and bool(obj.kind)
+
+
+def _items(
+    pieces: list[msgspec.Raw], decoder: _ItemDecoder, complete: bool, line_of: Callable[[bytes], int]
+) -> Iterator[Item]:
+    for piece in pieces:
+        try:
+            obj = decoder.decode(piece)
+        except _ERRORS as error:
+            text = bytes(piece)
+            yield damaged("Kubernetes objects", f"{_title(text)}: {_why(error)}", line=line_of(text), read="the others")
+            continue
+        yield Item(fact_kind(obj), obj, listing=complete)
+
+
+_ITEMS_KEY = re.compile(rb'"items"\s*:\s*\[')
+
+
+def _salvage(data: bytes) -> Iterator[Item]:
+    """The complete items of a List that is cut off."""
+    match = _ITEMS_KEY.search(data)
+    if match is None:
+        return
+    decoder = _ItemDecoder()
+    for piece in jsontext.values(data, match.end()):
+        if not piece.complete:
+            return
+        try:
+            obj = decoder.decode(piece.data)
+        except _ERRORS:
+            continue
+        if obj.kind:
+            yield Item(fact_kind(obj), obj, piece.line)
+
+
+# --- YAML ------------------------------------------------------------------------------------------------------
+
+
+def read_yaml(text: str) -> list[Item | Listing]:
+    """Objects of a YAML text. Raises FormatError when no document is a Kubernetes object, TooLarge above the limit."""
+    found: list[Item | Listing] = []
+    good = 0
+    foreign = 0
+    errors: list[FormatError] = []
+    for document in yamltree.documents(text):
+        if isinstance(document, FormatError):
+            errors.append(document)
+        elif document.value is None:
+            continue
+        elif not is_object(document.value) and not _is_watch(document.value):
+            foreign += 1
+        else:
+            good += 1
+            found.extend(_yaml_document(document))
+    if not good:
+        if errors:
+            raise errors[0]
+        raise FormatError("no document is a Kubernetes object")
+    total = good + foreign + len(errors)
+    for error in errors:
+        where = damaged("Kubernetes objects", str(error), line=error.line, read=f"{good} of {total} documents")
+        found.append(where)
+    if foreign:
+        found.append(damaged("Kubernetes objects", f"{foreign} documents are no Kubernetes objects"))
+    return found
+
+
+def _is_watch(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and is_object(value.get("object"))
+
+
+def _yaml_document(document: yamltree.Document) -> Iterator[Item | Listing]:
+    value = document.value
+    kind = value.get("kind") or ""
+    if _is_watch(value) and not kind:
+        received = value.get("received") or value.get("time")
+        watched = Watched(value["type"], received if isinstance(received, str) else "")
+        yield _convert(value["object"], document, ("object",), watched=watched)
+        return
+    if kind == proxyconfig.KIND:
+        yield Item(Kind.KUBE_PROXY_CONFIG, proxyconfig.from_value(value), document.line)
+        return
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list):
+        meta = value.get("metadata")
+        meta = meta if isinstance(meta, dict) else {}
+        complete = not meta.get("continue") and not meta.get("remainingItemCount")
+        item_kind = kind.removesuffix("List")
+        api_version = value.get("apiVersion") if item_kind and isinstance(value.get("apiVersion"), str) else ""
+        name = record_name(item_kind, api_version or "")
+        if complete:
+            yield Listing(_KIND_OF.get(name) if name else None, document.line)
+        for index, item in enumerate(value["items"]):
+            yield _convert(
+                item, document, ("items", index), complete, default_kind=item_kind, default_version=api_version or ""
+            )
+        return
+    yield _convert(value, document, ())
+
+
+def _convert(
+    value: Any,
+    document: yamltree.Document,
+    path: tuple[yamltree.Step, ...],
+    listing: bool = False,
+    watched: Watched | None = None,
+    default_kind: str = "",
+    default_version: str = "",
+) -> Item:
+    line, _ = document.positions.at(path)
+    try:
+        obj = convert(value, default_kind, default_version)
+    except FormatError as error:
+        at = document.positions.at((*path, *_steps(error.path)))
+        where = FormatError(error.message, line=at[0], column=at[1])
+        return damaged("Kubernetes objects", str(where), line=at[0], read="the other objects")
+    return Item(fact_kind(obj), obj, line, listing, watched)
+
+
+def convert(value: Any, default_kind: str = "", default_version: str = "") -> api.Object:
+    """Record of one object that is already decoded. Raises FormatError whose ``path`` is the place in the object."""
+    if not isinstance(value, dict):
+        raise FormatError("an object must be a mapping")
+    kind = value.get("kind") or default_kind or infer_kind(value)
+    version = value.get("apiVersion") or default_version
+    if not isinstance(kind, str) or not isinstance(version, str):
+        raise FormatError("kind and apiVersion must be text")
+    try:
+        if kind == "Secret":
+            return _secret(msgspec.convert(value, _Bare))
+        name = record_name(kind, version)
+        record = api.Workload if not name and _has_pod_template(value.get("spec")) else _RECORDS[name]
+        obj: api.Object = msgspec.convert(value, record)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        raise FormatError(f"{kind}: {error}", path=where.strip("`") if what else "") from error
+    except RecursionError as error:
+        raise FormatError("nested too deeply") from error
+    return _clean(_with_kind(obj, kind, version))
+
+
+def _steps(path: str) -> tuple[yamltree.Step, ...]:
+    """msgspec's ``$.spec.ports[0]`` as steps; stops where it does not tell the key (``[...]``)."""
+    steps: list[yamltree.Step] = []
+    for match in _PATH.finditer(path.removeprefix("$")):
+        name, index, key = match.groups()
+        if name is not None:
+            steps.append(name)
+        elif index is not None:
+            steps.append(int(index))
+        elif key:
+            steps.append(key)
+        else:
+            break
+    return tuple(steps)

@@ -1,0 +1,36 @@
+"""One door for every dump: kind of evidence and text in, ServiceTables out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from svcpath.errors import ModelError
+from svcpath.evidence.facts.need import Kind
+from svcpath.models.dataplanes import iptables, nft_commands, nftables
+from svcpath.models.dataplanes.layout import tables_of
+from svcpath.models.dataplanes.ruleset import Ruleset
+from svcpath.models.dataplanes.table import Dialect, ServiceTable
+
+
+def parse(
+    kind: Kind, text: str, *, node: str = "", node_addresses: frozenset[str] = frozenset()
+) -> tuple[ServiceTable, ...]:
+    """The tables of one dump: one per mode of kube-proxy that has rules in it, at least one.
+
+    Raises FormatError when the text is none of its kind, ModelError for a kind that is no data-plane dump.
+    """
+    reader = _NETFILTER.get(kind)
+    if reader is not None:
+        read, prefer = reader
+        return tables_of(read(text), node=node, node_addresses=node_addresses, source=kind.value, prefer=prefer)
+    raise ModelError(f"{kind.value} is no dump of a data plane")
+
+
+def _nft_text(text: str) -> Ruleset:
+    return nft_commands.parse(text) if nft_commands.looks_like_commands(text) else nftables.parse(text)
+
+
+_NETFILTER: dict[Kind, tuple[Callable[[str], Ruleset], Dialect]] = {
+    Kind.IPTABLES_SAVE: (iptables.parse, Dialect.IPTABLES),
+    Kind.NFT_LIST: (_nft_text, Dialect.NFTABLES),
+}

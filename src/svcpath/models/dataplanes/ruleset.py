@@ -1,0 +1,180 @@
+"""Rules of netfilter as data: what iptables and nftables both are once their spelling is gone.
+
+A rule is its matches, all of which must hold, and one target. Whatever a parser did not understand becomes an
+``opaque`` match or target that keeps the text, so that an evaluation can say "undecided" instead of guessing. Targets
+and priorities are those of the kernel (include/uapi/linux/netfilter_ipv4.h: raw -300, mangle -150, nat dstnat -100,
+filter 0, nat srcnat 100).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+
+class Match(msgspec.Struct, frozen=True, gc=False):
+    """One condition.
+
+    kind: value
+      source, destination: a prefix in text, or a tuple of prefixes (any of them)
+      protocol: a tuple of names in lower case; dport, sport: a tuple of (low, high)
+      source-type, destination-type: "LOCAL" and the like
+      ct-state, ct-status: frozenset of names in lower case; mark: (value, mask)
+      probability: float; recent-check: (name, seconds); recent-set: name
+      in-interface, out-interface: name, "+" or "*" at the end as wildcard
+      in-set: (fields, set name): the fields of the packet joined, looked up in a named set
+      recalled: (set name): the client's address in an affinity set
+      opaque: the text
+    """
+
+    kind: str
+    value: Any
+    negated: bool = False
+
+
+class Rule(msgspec.Struct, frozen=True, gc=False):
+    """One rule.
+
+    target: argument
+      jump, goto: chain; accept, drop, reject, return, masquerade, notrack, continue: None dnat: (address, port) with
+      port 0 for unchanged; dnat-many: tuple of those; redirect: port; mark: (op, value, mask) remember: affinity set
+      name vmap: (fields, map name); numgen: (modulus, ((index, target, argument), ...), mode) opaque: the text (could
+      end the walk); snat, log, ... are ``continue``
+    """
+
+    line: int
+    matches: tuple[Match, ...]
+    target: str
+    argument: Any = None
+    comment: str = ""
+
+
+class Element(NamedTuple):
+    """One element of a map: its verdict and where it stands."""
+
+    target: str
+    argument: Any
+    line: int
+    comment: str = ""
+
+
+class Chain:
+    """Rules in order; ``hook`` is "" for a chain that is only jumped to."""
+
+    __slots__ = ("declared", "hook", "index", "line", "name", "policy", "priority", "rules", "table", "type")
+
+    def __init__(self, table: str, name: str, line: int = 0, *, declared: bool = True) -> None:
+        self.table = table
+        self.name = name
+        self.line = line
+        self.declared = declared
+        self.hook = ""
+        self.type = ""
+        self.priority = 0
+        self.policy = "accept"
+        self.rules: list[Rule] = []
+        self.index: Any = None
+
+
+class Set:
+    """A named set or verdict map of nftables. Keys are tuples of text, one item per field."""
+
+    __slots__ = ("comment", "elements", "flags", "is_map", "line", "name", "prefixes", "table", "timeout")
+
+    def __init__(self, table: str, name: str, line: int, *, is_map: bool) -> None:
+        self.table = table
+        self.name = name
+        self.line = line
+        self.is_map = is_map
+        self.elements: dict[tuple[str, ...], Element] = {}
+        self.prefixes: list[tuple[str, int]] = []
+        self.flags: frozenset[str] = frozenset()
+        self.timeout: int | None = None
+        self.comment = ""
+
+
+class Table:
+    """``name`` as "ip nat": family and table."""
+
+    __slots__ = ("chains", "family", "name", "sets")
+
+    def __init__(self, family: str, name: str) -> None:
+        self.family = family
+        self.name = f"{family} {name}"
+        self.chains: dict[str, Chain] = {}
+        self.sets: dict[str, Set] = {}
+
+
+class Ruleset:
+    """Every table of one dump, and its text so that a rule can be shown as it stands."""
+
+    __slots__ = ("_lines", "base", "damaged", "not_understood", "tables", "text", "variant")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tables: dict[str, Table] = {}
+        self.base: dict[str, list[Chain]] = {}
+        self.not_understood: list[tuple[int, str, str]] = []
+        self.damaged: list[tuple[int, str, str]] = []
+        self.variant = ""
+        self._lines: list[str] | None = None
+
+    def table(self, family: str, name: str) -> Table:
+        key = f"{family} {name}"
+        found = self.tables.get(key)
+        if found is None:
+            found = self.tables[key] = Table(family, name)
+        return found
+
+    def line(self, number: int) -> str:
+        """The text of a line, without the white space around it."""
+        if self._lines is None:
+            self._lines = self.text.split("\n")
+        return self._lines[number - 1].strip() if 0 < number <= len(self._lines) else ""
+
+    def seal(self) -> None:
+        """Sort the base chains by hook and priority, once all chains are known."""
+        self.base = {}
+        for table in self.tables.values():
+            for chain in table.chains.values():
+                if chain.hook:
+                    self.base.setdefault(chain.hook, []).append(chain)
+        for chains in self.base.values():
+            chains.sort(key=lambda chain: chain.priority)
+
+
+@lru_cache(maxsize=65536)
+def address_value(text: str) -> tuple[int, int] | None:
+    """(version, number) of an address; None if it is none."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return address.version, int(address)
+
+
+@lru_cache(maxsize=65536)
+def prefix_value(text: str) -> tuple[int, int, int] | None:
+    """(version, first, last) of a prefix, an address or a range "a-b"; None if it is none."""
+    try:
+        if "-" in text:
+            first, last = (ipaddress.ip_address(part) for part in text.split("-", 1))
+            return first.version, int(first), int(last)
+        network = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+    return network.version, int(network.network_address), int(network.broadcast_address)
+
+
+@lru_cache(maxsize=65536)
+def canonical(text: str) -> str:
+    """An address in its canonical text; the text itself if it is no address."""
+    if ":" not in text:
+        return text
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return text

@@ -1,0 +1,87 @@
+"""One packet through a ServiceTable, with the rules it met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from svcpath.models.dataplanes.netfilter import Packet as _Packet
+from svcpath.models.dataplanes.netfilter import Walker
+from svcpath.models.dataplanes.ruleset import canonical
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Entry, Frontend, Origin, Outcome, ServiceTable, Verdict
+
+
+class Packet(NamedTuple):
+    """The first packet of a new connection.
+
+    ``source`` is an address (with Origin.NODE "" stands for the node itself), ``protocol`` TCP, UDP or SCTP,
+    ``address`` and ``port`` what the client sends to. ``arriving``: the packet comes in over the wire although its
+    source is the node's address, as kube-proxy's own packet tracer has it; else a packet of the node starts at the
+    output hook.
+    """
+
+    source: str
+    origin: Origin
+    protocol: str
+    address: str
+    port: int
+    arriving: bool = False
+
+
+def trace(table: ServiceTable, packet: Packet) -> Outcome:
+    """Where a new connection goes. Pure: the same table and packet give the same outcome."""
+    return tracer(table).trace(packet)
+
+
+def tracer(table: ServiceTable) -> Tracer:
+    """For many packets through one table."""
+    return Tracer(table)
+
+
+class Tracer:
+    """Keeps what one walk learns (chain indexes) for the next."""
+
+    def __init__(self, table: ServiceTable) -> None:
+        self.table = table
+        self.walker = Walker(table.ruleset, table.node_addresses) if table.ruleset is not None else None
+
+    def trace(self, packet: Packet) -> Outcome:
+        address, source = canonical(packet.address), canonical(packet.source)
+        protocol = packet.protocol.upper()
+        if self.walker is not None:
+            if not source:
+                source = _node_source(self.table, ":" in address)
+            return self.walker.walk(_Packet(source, packet.origin, protocol, address, packet.port, packet.arriving))
+        return self._looked_up(address, protocol, packet)
+
+    def _looked_up(self, address: str, protocol: str, packet: Packet) -> Outcome:
+        """The dialects that keep a plain map: IPVS, Cilium, Calico."""
+        entry = self.table.frontends.get(Frontend(address, protocol, packet.port))
+        if entry is None and address in self.table.node_addresses:
+            wildcard = ANY_IPV6 if ":" in address else ANY_IPV4
+            entry = self.table.frontends.get(Frontend(wildcard, protocol, packet.port))
+        if entry is None:
+            return Outcome(verdict=Verdict.NONE)
+        return outcome_of(entry, packet.origin)
+
+
+def outcome_of(entry: Entry, origin: Origin) -> Outcome:
+    if entry.by_origin is not None and origin.value in entry.by_origin:
+        return entry.by_origin[origin.value]
+    return entry.outcome if entry.outcome is not None else Outcome(verdict=Verdict.NONE)
+
+
+def policies(table: ServiceTable, frontend: Frontend, sources: Mapping[Origin, str]) -> dict[Origin, Outcome]:
+    """The outcome per origin; ``sources`` gives an address that stands for each."""
+    walker = tracer(table)
+    return {
+        origin: walker.trace(Packet(source, origin, frontend.protocol, frontend.address, frontend.port))
+        for origin, source in sources.items()
+    }
+
+
+def _node_source(table: ServiceTable, ipv6: bool) -> str:
+    for address in sorted(table.node_addresses):
+        if (":" in address) == ipv6:
+            return address
+    return "::1" if ipv6 else "127.0.0.1"

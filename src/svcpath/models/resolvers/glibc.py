@@ -1,0 +1,208 @@
+"""glibc's getaddrinfo: Debian, Ubuntu, RHEL images, and every program on them that asks libc.
+
+Rules from nss/getaddrinfo.c (2.36: sysdeps/posix/) get_nss_addresses; resolv/nss_dns/dns-host.c
+_nss_dns_gethostbyname4_r; resolv/res_query.c __res_context_search, __res_context_query, __res_context_querydomain;
+resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc_send.py.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from svcpath.models.resolvers import glibc_conf
+from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
+from svcpath.models.resolvers.environment import INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
+from svcpath.models.resolvers.glibc_send import Reply, Sender
+from svcpath.models.resolvers.nsswitch import Service, hosts_services
+
+TEXTS = {
+    "EAI_NONAME": (-2, "Name or service not known"),
+    "EAI_AGAIN": (-3, "Temporary failure in name resolution"),
+    "EAI_NODATA": (-5, "No address associated with hostname"),
+    "EAI_ADDRFAMILY": (-9, "Address family for hostname not supported"),
+}
+HOST_NOT_FOUND, TRY_AGAIN, NO_RECOVERY, NO_DATA = "HOST_NOT_FOUND", "TRY_AGAIN", "NO_RECOVERY", "NO_DATA"
+
+SEARCH = "glibc res_query.c __res_context_search"
+AS_IS_ONLY = Rule("the name ends in a dot: only it is asked", SEARCH)
+AS_IS_FIRST = Rule("the name has ndots dots: as it is first, its error is kept for the end", SEARCH)
+FIRST_SUFFIX = Rule("fewer dots than ndots: the first search suffix is tried", SEARCH)
+AFTER_AS_IS = Rule("the name as it is gave no address: the search list is tried", SEARCH)
+NEXT_MISSING = Rule("the last candidate does not exist: the next is tried", SEARCH)
+NEXT_NODATA = Rule("the last candidate has no address (NODATA, remembered): the search goes on", SEARCH)
+NEXT_SERVFAIL = Rule("SERVFAIL for the last candidate (remembered): the search goes on", SEARCH)
+LEFT = Rule(
+    "no usable reply, REFUSED, NOTIMP, FORMERR or an unsendable candidate: the rest of the search list is left out, "
+    "the name as it is is still tried",
+    SEARCH,
+)
+AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", SEARCH)
+ALIAS = Rule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
+UNREACHABLE = Rule("no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH)
+FOUND = Rule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
+CNAME_ONLY = Rule(
+    "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
+    "glibc res_query.c __res_context_query (ancount), dns-host.c gaih_getanswer",
+)
+LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
+HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
+BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
+NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
+FINAL = {
+    HOST_NOT_FOUND: Rule("no candidate has an address and the deciding one does not exist", SEARCH),
+    NO_DATA: Rule("no candidate has an address; NODATA was seen on the way", SEARCH),
+    TRY_AGAIN: Rule("no candidate has an address; a server failure or silence decides", SEARCH),
+    NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
+}
+HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What nss_dns says: addresses, or the h_errno and NSS status it ends in."""
+
+    addresses: tuple[str, ...]
+    herrno: str
+    status: str
+    rule: Rule
+    memory: tuple[str, ...]
+    seconds: float
+
+
+class Glibc:
+    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits."""
+
+    def __init__(self, environment: Environment, version: str = "2.36") -> None:
+        self.environment = environment
+        self.version = version
+        number = tuple(int(part) for part in version.split(".") if part.isdigit())
+        self.config = glibc_conf.read(environment, number)
+        self.services = hosts_services(environment.nsswitch)
+
+    key = "glibc"
+
+    @property
+    def title(self) -> str:
+        return f"glibc {self.version}"
+
+    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        family = self.environment.family
+        v4, v6 = inet_aton(name), ipv6_literal(name)
+        if v4 is not None or v6 is not None:
+            address = v4 if v4 is not None else (v6 or ("", ""))[0]
+            if family == UNSPEC or (family == INET6) == (v4 is None):
+                return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
+            return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+        no_data, rule, now = "", NO_SOURCE, 0.0
+        for service in self.services:
+            no_data = ""
+            status = "UNAVAIL"
+            if service.name == "files":
+                found = glibc_conf.hosts(self.environment.hosts, name, family)
+                if found:
+                    return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory)
+                status = "NOTFOUND"
+            elif service.name == "dns":
+                result = yield from self._dns(name, memory, now)
+                memory, now, rule = result.memory, result.seconds, result.rule
+                if result.addresses:
+                    return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
+                status = result.status
+                no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
+            if self._returns(service, status):
+                break
+        return self._fail(no_data or "EAI_NONAME", rule, now, memory)
+
+    @staticmethod
+    def _returns(service: Service, status: str) -> bool:
+        return service.after(status) == "return"
+
+    @staticmethod
+    def _fail(code: str, rule: Rule, seconds: float, memory: tuple[str, ...]) -> Outcome:
+        number, text = TEXTS[code]
+        return Outcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds, memory=memory)
+
+    def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
+        """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
+        if not name or not HNOK.issuperset(name) or name.startswith("-"):
+            return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
+        target = glibc_conf.alias(self.environment, name)
+        types = self.environment.types
+        if "no-aaaa" in self.config.flags:
+            types = ("A",) if "A" in types else ()
+        sender = Sender(self.config, types, memory, now)
+        return (yield from self._search(target, sender, ALIAS if target != name else None))
+
+    def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
+        config = self.config
+        dots = name.count(".")
+        trailing = len(name) > 1 and name.endswith(".")
+        saved = last = ""
+        got_nodata = got_servfail = root_on_list = tried_as_is = False
+        if dots >= config.ndots or trailing:
+            reply = yield from self._query(name, "", sender, why or (AS_IS_ONLY if trailing else AS_IS_FIRST))
+            if reply.ended or trailing:
+                return self._found(reply, sender)
+            saved, tried_as_is = reply.herrno, True
+            last = saved
+        rule = AFTER_AS_IS if tried_as_is else FIRST_SUFFIX
+        searched = False
+        for suffix in config.search if not trailing else ():
+            searched = True
+            domain = suffix.removeprefix(".")
+            root_on_list = root_on_list or domain == ""
+            reply = yield from self._query(name, domain or ".", sender, why or rule)
+            if reply.ended:
+                return self._found(reply, sender)
+            last = reply.herrno
+            if sender.refused:
+                return Found((), TRY_AGAIN, "UNAVAIL", UNREACHABLE, sender.memory, sender.now)
+            if last in (NO_DATA, HOST_NOT_FOUND):
+                got_nodata = got_nodata or last == NO_DATA
+                rule = NEXT_NODATA if last == NO_DATA else NEXT_MISSING
+            elif last == TRY_AGAIN and reply.first_rcode == "SERVFAIL":
+                got_servfail, rule = True, NEXT_SERVFAIL
+            else:
+                rule = LEFT
+                break
+        tld_allowed = dots or not searched or "no-tld-query" not in config.flags
+        if tld_allowed and not (tried_as_is or root_on_list):
+            reply = yield from self._query(name, "", sender, why or (LEFT if rule is LEFT else AS_IS_LAST))
+            if reply.ended:
+                return self._found(reply, sender)
+            last = reply.herrno
+        if saved:
+            last = saved
+        elif got_nodata:
+            last = NO_DATA
+        elif got_servfail:
+            last = TRY_AGAIN
+        return self._lost(last or HOST_NOT_FOUND, sender)
+
+    @staticmethod
+    def _lost(herrno: str, sender: Sender) -> Found:
+        status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
+        return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
+
+    def _found(self, reply: Reply, sender: Sender) -> Found:
+        if reply.addresses:
+            return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
+        if reply.ended:
+            return Found((), HOST_NOT_FOUND, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
+        return self._lost(reply.herrno, sender)
+
+    def _query(self, name: str, domain: str, sender: Sender, rule: Rule) -> Part[Reply]:
+        """__res_context_querydomain: the joined name, or NO_RECOVERY if it can't be encoded."""
+        wire = (name[:-1] if name.endswith(".") else name) if domain in ("", ".") else f"{name}.{domain}"
+        wire = wire[:-1] if domain and wire.endswith(".") else wire
+        if not encodable(wire):
+            return Reply((), False, NO_RECOVERY, "NOERROR")
+        return (yield from sender.pair(wire, rule))
+
+
+def encodable(name: str) -> bool:
+    """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
+    if name in ("", "."):
+        return True
+    if octets(name) > 253:
+        return False
+    return all(1 <= octets(label) <= 63 for label in name.split("."))

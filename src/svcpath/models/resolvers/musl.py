@@ -1,0 +1,404 @@
+"""musl's resolver: Alpine and every static binary built with it.
+
+Rules from src/network/{lookup_name,res_msend,resolvconf,res_mkquery,lookup_ipliteral}.c and getaddrinfo.c, versions
+1.2.3 and 1.2.5 (1.2.4 and 1.2.6 have the same search and error logic as 1.2.5). What sets it apart: NXDOMAIN alone
+goes on to the next candidate, enough dots mean the bare name alone, all servers are asked at once, and only NOERROR
+and NXDOMAIN count as replies.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.environment import (
+    C_SPACE,
+    INET,
+    INET6,
+    Environment,
+    c_fields,
+    fits,
+    inet_aton,
+    ipv6_literal,
+    octets,
+    strtoul,
+)
+
+TEXTS = {
+    "EAI_NONAME": (-2, "Name does not resolve"),
+    "EAI_AGAIN": (-3, "Try again"),
+    "EAI_NODATA": (-5, "Name has no usable address"),
+}
+MAX_SERVERS, MAX_ADDRESSES, LINE_BYTES, HOSTS_LINE_BYTES = 3, 48, 256, 512
+
+BARE_ONLY = Rule(
+    "the name has ndots dots or ends in a dot: only the bare name is asked, the search list is not used",
+    "musl lookup_name.c name_from_dns_search",
+)
+FIRST_SUFFIX = Rule(
+    "fewer dots than ndots: the first search suffix is tried", "musl lookup_name.c name_from_dns_search"
+)
+NEXT = Rule(
+    "the last candidate does not exist (NXDOMAIN of either type): the next is tried",
+    "musl lookup_name.c name_from_dns, name_from_dns_search",
+)
+BARE_LAST = Rule(
+    "the search list is used up (or empty): the bare name is asked", "musl lookup_name.c name_from_dns_search"
+)
+LITERAL = Rule("the name is an address", "musl lookup_ipliteral.c __lookup_ipliteral")
+HOSTS = Rule("/etc/hosts has the name: DNS is not asked", "musl lookup_name.c name_from_hosts")
+HOSTS_FAMILY = Rule(
+    "/etc/hosts has the name with another family only: DNS is not asked", "musl lookup_name.c name_from_hosts"
+)
+BAD_NAME = Rule("the name is empty or longer than 254 bytes", "musl lookup_name.c __lookup_name")
+TWO_DOTS = Rule("the name is empty apart from dots, or ends in two dots", "musl lookup_name.c name_from_dns_search")
+UNSENDABLE = Rule("the name can't be encoded (label of 0 or over 63 bytes, or over 253 in all)", "musl res_mkquery.c")
+FOUND = Rule("an address of an asked type", "musl lookup_name.c name_from_dns")
+NODATA = Rule(
+    "NOERROR without an address for every asked type ends the whole search: the next candidates are never asked",
+    "musl lookup_name.c name_from_dns (NODATA), name_from_dns_search (if (cnt) return cnt)",
+)
+NO_NAME = Rule("every candidate got NXDOMAIN", "musl lookup_name.c __lookup_name")
+AGAIN = Rule(
+    "no NOERROR or NXDOMAIN reply for a type within the timeout: the lookup ends",
+    "musl res_msend.c __res_msend_rc, lookup_name.c name_from_dns",
+)
+RESEND = Rule(
+    "retry interval over: every unanswered query goes to every server again", "musl res_msend.c __res_msend_rc"
+)
+SERVFAIL_RETRY = Rule(
+    "SERVFAIL: sent again at once, at most twice the number of queries per interval", "musl res_msend.c __res_msend_rc"
+)
+TCP = Rule("truncated: asked again over TCP at that server", "musl res_msend.c __res_msend_rc (since 1.2.4)")
+NO_TIME = Rule("timeout:0: nothing is sent", "musl res_msend.c __res_msend_rc")
+CRASH = Rule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c __res_msend_rc")
+
+
+class Config(msgspec.Struct, frozen=True):
+    """resolv.conf as __get_resolv_conf reads it."""
+
+    servers: tuple[str, ...]
+    search: tuple[str, ...]
+    ndots: int = 1
+    timeout: int = 5
+    attempts: int = 2
+
+
+@lru_cache(maxsize=256)
+def parse(text: str | None) -> Config:
+    """resolvconf.c __get_resolv_conf: 256-byte lines, keyword in column 0, last search or domain wins."""
+    servers: list[str] = []
+    search = ""
+    ndots, timeout, attempts = 1, 5, 2
+    for line in _lines(text or "", LINE_BYTES, skip_long=True):
+        if line.startswith("options") and line[7:8] and line[7] in C_SPACE:
+            ndots = min(_option(line, "ndots:", ndots), 15)
+            attempts = min(_option(line, "attempts:", attempts), 10)
+            timeout = min(_option(line, "timeout:", timeout), 60)
+        elif line.startswith("nameserver") and line[10:11] and line[10] in C_SPACE:
+            words = c_fields(line[11:])
+            literal = _literal(words[0], "unspec") if words and len(servers) < MAX_SERVERS else None
+            if literal and literal[0]:
+                servers.append(literal[0])
+        elif line[:6] in ("domain", "search") and line[6:7] and line[6] in C_SPACE:
+            search = line[7:]
+    return Config(tuple(servers) or ("127.0.0.1",), tuple(c_fields(search)), ndots, timeout, attempts)
+
+
+def _option(line: str, key: str, default: int) -> int:
+    """strstr finds the first occurrence, also inside another word; without a digit after it nothing changes."""
+    at = line.find(key)
+    value = strtoul(line[at + len(key) :]) if at >= 0 else None
+    if value is None and key == "timeout:" and at >= 0 and line[at + len(key) :].startswith("."):
+        return default
+    return default if value is None else value
+
+
+def _lines(text: str, size: int, *, skip_long: bool) -> list[str]:
+    """Lines as fgets(line, size) yields them, each with its newline."""
+    lines: list[str] = []
+    for number, line in enumerate(raw := text.split("\n")):
+        last = number == len(raw) - 1
+        if last and not line:
+            break
+        whole = line if last else line + "\n"
+        if octets(whole) <= size - 1 - (1 if last else 0):
+            lines.append(whole.split("\0")[0])
+        elif not skip_long:
+            lines.extend(whole[start : start + size - 1] for start in range(0, len(whole), size - 1))
+    return lines
+
+
+def _literal(text: str, family: str) -> tuple[str, bool] | None:
+    """(address or "", family fits); None if it is no address. lookup_ipliteral.c."""
+    v4 = inet_aton(text)
+    if v4 is not None:
+        return (v4, True) if family != INET6 else ("", False)
+    v6 = ipv6_literal(text)
+    if v6 is None:
+        return None
+    return (v6[0], True) if family != INET else ("", False)
+
+
+class Musl:
+    """One process with one environment. ``version`` is "1.2.3" or older, or "1.2.4" and newer."""
+
+    def __init__(self, environment: Environment, version: str = "1.2.5") -> None:
+        self.environment = environment
+        self.version = version
+        self.modern = _version(version) >= (1, 2, 4)
+        self.config = parse(environment.resolv_conf)
+        self.types = environment.types
+
+    @property
+    def key(self) -> str:
+        return "musl" if self.modern else "musl-1.2.3"
+
+    @property
+    def title(self) -> str:
+        return "musl >= 1.2.4" if self.modern else "musl <= 1.2.3"
+
+    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        length = octets(name)
+        if not 1 <= length <= 254:
+            return self._fail("EAI_NONAME", BAD_NAME)
+        literal = _literal(name, self.environment.family)
+        if literal is not None:
+            if literal[1]:
+                return Outcome(ok=True, addresses=(literal[0],), rule=LITERAL)
+            return self._fail("EAI_NODATA", LITERAL)
+        found = self._hosts(name)
+        if found is not None:
+            if found:
+                return Outcome(ok=True, addresses=found, rule=HOSTS)
+            return self._fail("EAI_NODATA", HOSTS_FAMILY)
+        return (yield from self._search(name))
+
+    def _fail(self, code: str, rule: Rule, seconds: float = 0.0) -> Outcome:
+        if code == "EAI_NODATA" and not self.modern:
+            code = "EAI_NONAME"
+        number, text = TEXTS[code]
+        return Outcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds)
+
+    def _hosts(self, name: str) -> tuple[str, ...] | None:
+        """name_from_hosts: case-sensitive, every matching line, the name between blanks; a last line without newline
+        does not match. None: not there; (): there with another family."""
+        return _search_hosts(self.environment.hosts, name, self.environment.family)
+
+    def _search(self, name: str) -> Asking:
+        config = self.config
+        suffixes = () if name.count(".") >= config.ndots or name[-1] == "." else config.search
+        bare = name[:-1] if name[-1] == "." else name
+        if not bare or bare[-1] == ".":
+            return self._fail("EAI_NONAME", TWO_DOTS)
+        now = 0.0
+        rule = FIRST_SUFFIX if suffixes else (BARE_ONLY if config.search else BARE_LAST)
+        length = octets(bare)
+        for suffix in suffixes:
+            if len(suffix) >= 255 - length:
+                continue
+            outcome = yield from self._candidate(f"{bare}.{suffix}", now, rule)
+            if isinstance(outcome, Outcome):
+                return outcome
+            if outcome is not None:
+                now = outcome
+                rule = NEXT
+        outcome = yield from self._candidate(bare, now, BARE_LAST if rule is NEXT else rule)
+        if isinstance(outcome, Outcome):
+            return outcome
+        return self._fail("EAI_NONAME", UNSENDABLE if outcome is None else NO_NAME, now if outcome is None else outcome)
+
+    def _candidate(self, name: str, now: float, rule: Rule) -> Part[Outcome | float | None]:
+        """One candidate: an Outcome that ends the search, the time at which the next one starts, or None if it could
+        not be encoded (skipped without a query)."""
+        wire = name[:-1] if name[-1] == "." else name
+        malformed = False
+        if not self.modern and wire[-1:] == ".":
+            malformed, wire = True, wire[:-1]
+        if not sendable(wire):
+            return None if self.modern else self._fail("EAI_NONAME", UNSENDABLE, now)
+        config = self.config
+        if config.timeout == 0:
+            return self._fail("EAI_AGAIN", NO_TIME if config.attempts else CRASH, now)
+        if config.attempts == 0:
+            return Outcome(ok=False, code="SIGFPE", number=-8, text="Floating point exception", rule=CRASH, seconds=now)
+        servers = config.servers
+        if malformed:
+            wire += "."
+        queries = tuple(
+            [
+                Query(wire, kind, server, "udp", now, config.timeout, False, malformed)
+                for kind in self.types
+                for server in servers
+            ]
+        )
+        answers = yield from ask(Batch(queries, rule))
+        if len(servers) == 1:
+            latest = 0.0
+            simple = True
+            for answer in answers:
+                if (
+                    (answer.rcode != "NOERROR" and answer.rcode != "NXDOMAIN")
+                    or answer.truncated
+                    or answer.delay > 0.02
+                ):
+                    simple = False
+                    break
+                latest = max(latest, answer.delay)
+            if simple:
+                return self._judge(answers, now + latest)
+        replies, finished = yield from self._wait(queries, answers, now)
+        return self._judge(replies, finished)
+
+    def _judge(self, replies: tuple[Answer, ...], now: float) -> Outcome | float:
+        """name_from_dns after __res_msend: A is looked at first, then AAAA."""
+        addresses: tuple[str, ...] = ()
+        for reply in replies:
+            if reply.rcode == "NXDOMAIN":
+                return now
+            if reply.rcode != "NOERROR":
+                return self._fail("EAI_AGAIN", AGAIN, now)
+            addresses += reply.addresses
+        if addresses:
+            return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
+        return self._fail("EAI_NODATA", NODATA, now)
+
+    def _wait(
+        self, queries: tuple[Query, ...], answers: tuple[Answer, ...], start: float
+    ) -> Part[tuple[tuple[Answer, ...], float]]:
+        """res_msend.c: resend every timeout/attempts, first NOERROR or NXDOMAIN of any server is final."""
+        config = self.config
+        interval = (1000 * config.timeout // config.attempts) / 1000
+        deadline = start + config.timeout
+        final: dict[str, Answer] = {}
+        arrivals: dict[str, list[tuple[float, Query, Answer]]] = {kind: [] for kind in self.types}
+        now, batch, round_answers = start, queries, answers
+        while True:
+            for query, answer in zip(batch, round_answers, strict=True):
+                if answer.rcode in ("NOERROR", "NXDOMAIN") and query.sent + answer.delay < deadline:
+                    arrivals[query.type].append((query.sent + answer.delay, query, answer))
+            yield from self._servfails(batch, round_answers, now, [k for k in self.types if not arrivals[k]])
+            for kind in self.types:
+                due = [item for item in arrivals[kind] if item[0] <= now + interval]
+                if due and kind not in final:
+                    final[kind] = yield from self._first(kind, due)
+            if len(final) == len(self.types):
+                return (yield from self._truncated(final, arrivals))
+            now = round(now + interval, 3)
+            if now >= deadline:
+                missing = Answer("TIMEOUT")
+                return tuple(final.get(kind, missing) for kind in self.types), deadline
+            batch = tuple(
+                Query(queries[0].name, kind, server, "udp", now, deadline - now)
+                for kind in self.types
+                if kind not in final
+                for server in config.servers
+            )
+            round_answers = yield from ask(Batch(batch, RESEND))
+
+    def _servfails(
+        self, batch: tuple[Query, ...], answers: tuple[Answer, ...], now: float, open_types: list[str]
+    ) -> Part[None]:
+        """Immediate resends on SERVFAIL: the budget is shared; with several servers or slow replies how many happen
+        before the good reply is packet order."""
+        failing = [query for query, answer in zip(batch, answers, strict=True) if answer.rcode == "SERVFAIL"]
+        budget = 2 * len(self.types)
+        if not failing:
+            return
+        racy = len(self.config.servers) > 1 or len(failing) > 1
+        still = [query for query in failing if query.type in open_types]
+        if not still:
+            yield from ask(Batch(tuple(failing), SERVFAIL_RETRY, racy=True))
+            return
+        while budget > 0:
+            again = still[: min(budget, len(still))]
+            budget -= len(again)
+            yield from ask(
+                Batch(tuple(msgspec.structs.replace(query, sent=now) for query in again), SERVFAIL_RETRY, racy=racy)
+            )
+
+    def _first(self, kind: str, due: list[tuple[float, Query, Answer]]) -> Part[Answer]:
+        """The reply that arrives first; among replies at the same time that differ, packet order decides."""
+        earliest = min(item[0] for item in due)
+        tied = [item for item in due if item[0] - earliest < 0.02]
+        different: dict[tuple[object, ...], tuple[float, Query, Answer]] = {}
+        for item in tied:
+            different.setdefault((item[2].rcode, item[2].addresses, item[2].truncated), item)
+        picks = list(different.values())
+        if len(picks) == 1:
+            return picks[0][2]
+        labels = tuple(f"{item[1].server} ({item[2].label})" for item in picks)
+        choice = yield from choose(Fork(f"which server's reply to {kind} {picks[0][1].name} arrives first", labels))
+        return picks[choice][2]
+
+    def _truncated(
+        self, final: dict[str, Answer], arrivals: dict[str, list[tuple[float, Query, Answer]]]
+    ) -> Part[tuple[tuple[Answer, ...], float]]:
+        finished = max(min(item[0] for item in arrivals[kind] if item[2] is final[kind]) for kind in self.types)
+        cut = [kind for kind in self.types if final[kind].truncated]
+        if not cut or not self.modern:
+            return tuple(final[kind] for kind in self.types), finished
+        queries = tuple(
+            msgspec.structs.replace(next(i[1] for i in arrivals[k] if i[2] is final[k]), transport="tcp", sent=finished)
+            for k in cut
+        )
+        answers = yield from ask(Batch(queries, TCP))
+        for kind, answer in zip(cut, answers, strict=True):
+            final[kind] = answer
+            finished = max(finished, finished + answer.delay if not answer.silent else finished)
+        return tuple(final[kind] for kind in self.types), finished
+
+
+def sendable(name: str) -> bool:
+    """res_mkquery.c: at most 253 bytes, labels of 1 to 63 (the empty name is the root)."""
+    if name == "":
+        return True
+    if octets(name) > 253:
+        return False
+    if len(name) <= 63 and "." not in name:
+        return octets(name) <= 63
+    return all(1 <= octets(label) <= 63 for label in name.split("."))
+
+
+@lru_cache(maxsize=64)
+def _hosts_lines(text: str) -> tuple[str, ...]:
+    return tuple(_lines(text, HOSTS_LINE_BYTES, skip_long=False))
+
+
+def _search_hosts(text: str, name: str, family: str) -> tuple[str, ...] | None:
+    if name not in text:
+        return None
+    found: list[str] = []
+    other_family = False
+    for raw in _hosts_lines(text):
+        line = raw.partition("#")[0] + "\n" if "#" in raw else raw
+        if not _has_token(line, name):
+            continue
+        literal = _literal(line.partition(" ")[0].split(None, 1)[0] if line.strip() else "", family)
+        if literal is None:
+            continue
+        if literal[1] and fits(literal[0], family):
+            found.append(literal[0])
+        else:
+            other_family = True
+        if len(found) >= MAX_ADDRESSES:
+            break
+    if found:
+        return tuple(found)
+    return () if other_family else None
+
+
+def _has_token(line: str, name: str) -> bool:
+    at = line.find(name, 1)
+    while at >= 0:
+        after = line[at + len(name) : at + len(name) + 1]
+        if line[at - 1] in C_SPACE and after and after in C_SPACE:
+            return True
+        at = line.find(name, at + 1)
+    return False
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())

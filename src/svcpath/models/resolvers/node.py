@@ -1,0 +1,78 @@
+"""Node.js: dns.resolve4, resolve6 and friends (c-ares, no search, no hosts), and dns.lookup (libc).
+
+Rules from lib/internal/dns/utils.js and src/cares_wrap.cc of Node 20 (c-ares 1.34: ares_query with
+ARES_FLAG_NOCHECKRESP, four tries, 2 s base timeout whatever resolv.conf says), lib/dns.js lookup and deps/uv
+getaddrinfo.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from svcpath.models.resolvers import cares_conf
+from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.cares import sendable
+from svcpath.models.resolvers.cares_send import Channel
+from svcpath.models.resolvers.environment import INET6, Environment
+from svcpath.models.resolvers.glibc import Glibc
+from svcpath.models.resolvers.musl import Musl
+
+QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"
+ASKED = Rule("only the name itself is asked: no search list, no hosts file", QUERY)
+ANSWERED = Rule("the reply (whatever its code) or the silence is the result", QUERY)
+BAD_NAME = Rule("the name can't be encoded", "c-ares ares_dns_name.c (1.34)")
+LOOKUP = Rule(
+    "dns.lookup is libc's getaddrinfo; EAI_NONAME and EAI_NODATA are both ENOTFOUND", "Node deps/uv getaddrinfo.c"
+)
+
+
+class NodeResolve:
+    """``dns.resolve4`` (or ``resolve6`` when the family is inet6)."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.kind = "AAAA" if environment.family == INET6 else "A"
+        read = cares_conf.read(environment)
+        self.config = msgspec.structs.replace(read, timeout=2.0, tries=4)
+
+    @property
+    def key(self) -> str:
+        return "node-resolve6" if self.kind == "AAAA" else "node-resolve4"
+
+    @property
+    def title(self) -> str:
+        return "Node resolve6" if self.kind == "AAAA" else "Node resolve4"
+
+    def _fail(self, code: str, name: str, rule: Rule, seconds: float) -> Outcome:
+        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}", rule=rule, seconds=seconds)
+
+    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        asked = name.lower()
+        if not sendable(asked):
+            return self._fail("EBADNAME", name, BAD_NAME, 0.0)
+        channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
+        (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
+        if result.addresses:
+            return Outcome(ok=True, addresses=result.addresses, rule=ANSWERED, seconds=channel.now)
+        return self._fail(result.status.removeprefix("ARES_"), name, ANSWERED, channel.now)
+
+
+class NodeLookup:
+    """``dns.lookup``, http, net: libc's getaddrinfo on a pool thread."""
+
+    key = "node-lookup"
+    title = "Node lookup"
+
+    def __init__(self, environment: Environment, libc: Glibc | Musl | None = None) -> None:
+        self.libc = libc or Glibc(environment)
+
+    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        outcome = yield from self.libc.lookup(name, memory)
+        if outcome.ok:
+            return outcome
+        code, number = outcome.code, -3001 if outcome.code == "EAI_AGAIN" else None
+        if code in ("EAI_NONAME", "EAI_NODATA"):
+            code, number = "ENOTFOUND", -3008
+        return msgspec.structs.replace(
+            outcome, code=code, number=number, text=f"getaddrinfo {code} {name}", rule=LOOKUP
+        )

@@ -1,0 +1,74 @@
+"""nsswitch.conf's `hosts:` line as glibc reads it (nss/nss_action_parse.c, nss/nss_database.c; 2.36-2.41)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from svcpath.models.resolvers.environment import c_fields, split_lines
+
+STATUSES = ("SUCCESS", "NOTFOUND", "UNAVAIL", "TRYAGAIN")
+DEFAULT_ACTIONS = {"SUCCESS": "return", "NOTFOUND": "continue", "UNAVAIL": "continue", "TRYAGAIN": "continue"}
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A source and what to do after each status (return, continue, merge)."""
+
+    name: str
+    actions: tuple[tuple[str, str], ...]
+    plain: bool
+
+    def after(self, status: str) -> str:
+        return dict(self.actions)[status]
+
+
+def _service(name: str, criteria: list[str]) -> Service:
+    actions = dict(DEFAULT_ACTIONS)
+    for criterion in criteria:
+        status, _, action = criterion.partition("=")
+        negated, status = status.startswith("!"), status.lstrip("!").upper()
+        if status not in STATUSES:
+            continue
+        for each in STATUSES if negated else (status,):
+            if not negated or each != status:
+                actions[each] = action.lower()
+    return Service(name, tuple(actions.items()), not criteria)
+
+
+DEFAULT = (_service("files", []), _service("dns", []))
+
+
+@lru_cache(maxsize=64)
+def hosts_services(text: str | None) -> tuple[Service, ...]:
+    """Sources of `hosts`; no file or no line: files, dns (nss_database.c nss_database_default_dns)."""
+    for line in split_lines(text or ""):
+        body = line.partition("#")[0].strip()
+        database, colon, rest = body.partition(":")
+        if not colon or database.strip() != "hosts":
+            continue
+        return _services(rest) or DEFAULT
+    return DEFAULT
+
+
+def _services(text: str) -> tuple[Service, ...]:
+    services: list[Service] = []
+    rest = text
+    name = ""
+    criteria: list[str] = []
+    while rest:
+        rest = rest.lstrip()
+        if not rest:
+            break
+        if rest.startswith("["):
+            inside, _, rest = rest[1:].partition("]")
+            criteria.extend(inside.replace(" =", "=").replace("= ", "=").split())
+            continue
+        if name:
+            services.append(_service(name, criteria))
+        words = c_fields(rest.partition("[")[0], " \t")
+        name, criteria = words[0] if words else "", []
+        rest = rest[len(name) :] if name else ""
+    if name:
+        services.append(_service(name, criteria))
+    return tuple(services)

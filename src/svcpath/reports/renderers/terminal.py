@@ -1,0 +1,100 @@
+"""A Document for a terminal: marks carry the meaning, colour only repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Table
+from svcpath.reports.renderers.text import printable
+
+MARKS = {
+    Mark.PASS: "✔",
+    Mark.WARN: "!",
+    Mark.FAIL: "✖",
+    Mark.INCONCLUSIVE: "?",
+    Mark.NOT_TESTED: "·",
+    Mark.SKIPPED: "·",
+}
+COLOURS = {
+    Mark.PASS: "32",
+    Mark.WARN: "33",
+    Mark.FAIL: "31;1",
+    Mark.INCONCLUSIVE: "35",
+    Mark.NOT_TESTED: "2",
+    Mark.SKIPPED: "2",
+}
+
+
+def render(document: Document, *, colour: bool = False) -> str:
+    """Lines ended by newlines. ``colour`` adds SGR sequences; without it the output is plain text."""
+    lines = [_paint(printable(document.title), "1", colour), ""]
+    for section in document.sections:
+        lines.extend(_section(section, colour))
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines) + "\n"
+
+
+def _paint(text: str, code: str, colour: bool) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+
+
+def _section(section: Section, colour: bool) -> Iterator[str]:
+    match section:
+        case Path(stations):
+            width = max(len(one.name) for one in stations)
+            for one in stations:
+                mark = one.mark if one.decisive or one.mark in (Mark.FAIL, Mark.WARN) else Mark.NOT_TESTED
+                sign = MARKS[one.mark] if one.decisive else "·"
+                said = "" if one.mark is not Mark.NOT_TESTED else "not tested: "
+                after = (
+                    ""
+                    if one.decisive or one.mark in (Mark.NOT_TESTED, Mark.SKIPPED, Mark.PASS)
+                    else f" ({one.mark.value}, not decisive)"
+                )
+                text = f"{one.name:<{width}}  {said}{printable(one.sentence)}{after}"
+                yield f"{_paint(sign, COLOURS[mark], colour)} {text}"
+            yield ""
+        case Statement():
+            tail = f"  {section.code}" if section.code else ""
+            tail += f", {section.standing}" if section.standing else ""
+            yield f"{_paint(section.word, COLOURS[section.mark], colour)}: {printable(section.text)}.{tail}"
+            yield ""
+        case Points(title, points, numbered, plain):
+            yield printable(title)
+            for number, point in enumerate(points, 1):
+                yield from _point(point, f"{number} " if numbered else "" if plain else "- ")
+            yield ""
+        case Table():
+            if section.title:
+                yield printable(section.title)
+            yield from _table(section)
+            yield ""
+        case Note(text):
+            yield printable(text)
+            yield ""
+
+
+def _point(point: Point, bullet: str) -> Iterator[str]:
+    indent = " " * (2 + len(bullet))
+    if point.text:
+        place = f"  [{printable(point.place)}]" if point.place else ""
+        yield f"  {bullet}{printable(point.text)}{place}"
+        if point.command:
+            yield f"{indent}{printable(point.command)}"
+    elif point.command:
+        yield f"  {printable(point.command)}"
+    if point.after:
+        yield f"  {indent if point.text else ''}{printable(point.after)}"
+
+
+def _table(table: Table) -> Iterator[str]:
+    rows = [table.columns, *table.rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    for row in cells:
+        parts = []
+        for i, cell in enumerate(row):
+            right = i < len(table.align) and table.align[i] == "r"
+            parts.append(cell.rjust(widths[i]) if right else cell.ljust(widths[i]))
+        yield "  ".join(parts).rstrip()

@@ -1,0 +1,267 @@
+"""The contract ``svcpath.report/v1``: what ``diagnose -o json`` writes and every other form is made from.
+
+Same input, same bytes: paths are relative to the evidence root, lists keep the walk's order, and there is no clock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from svcpath.evidence.facts.observation import Observation, State
+from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, LayerResult
+from svcpath.walk.walk import Diagnosis
+
+SCHEMA = "svcpath.report/v1"
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all records of the contract."""
+
+
+class TargetRecord(Record, frozen=True, kw_only=True):
+    namespace: str
+    service: str
+    port: str
+    client: str
+    client_node: str
+    name: str
+    resolver: str
+    symptom: str
+
+
+class VerdictRecord(Record, frozen=True, kw_only=True):
+    """``status``: healthy, warning, fault or inconclusive. ``standing`` of the best hypothesis, or null."""
+
+    status: str
+    layer: str | None
+    cause_layer: str | None
+    code: str | None
+    standing: str | None
+    summary: str
+
+
+class EvidenceRecord(Record, frozen=True, kw_only=True):
+    """``observation`` is an id in ``observations``, or null for what follows from the API's rules alone."""
+
+    sentence: str
+    command: str
+    place: str
+    observation: str | None
+
+
+class HypothesisRecord(Record, frozen=True, kw_only=True):
+    cause: str
+    layer: str
+    standing: str
+    supports: tuple[EvidenceRecord, ...]
+    against: tuple[EvidenceRecord, ...]
+    falsifier: str
+    refutes: str
+
+
+class FindingRecord(Record, frozen=True, kw_only=True):
+    code: str
+    layer: str
+    status: str
+    sentence: str
+    share: str
+    details: tuple[str, ...]
+    remedy: str
+    evidence: tuple[EvidenceRecord, ...]
+    hypotheses: tuple[HypothesisRecord, ...]
+
+
+class LayerRecord(Record, frozen=True, kw_only=True):
+    """``findings`` are indices into the report's ``findings``."""
+
+    name: str
+    status: str
+    decisive: bool
+    sentence: str
+    findings: tuple[int, ...]
+
+
+class ObservationRecord(Record, frozen=True, kw_only=True):
+    id: str
+    kind: str
+    state: str
+    source: str
+    command: str
+    path: str
+    line: int
+    node: str
+    pod: str
+    container: str
+    at: str | None
+    reason: str
+
+
+class NotTestedRecord(Record, frozen=True, kw_only=True):
+    layer: str
+    what: str
+    why: str
+    command: str
+
+
+class ChangeRecord(Record, frozen=True, kw_only=True):
+    at: str
+    what: str
+    who: str
+
+
+class Report(Record, frozen=True, kw_only=True):
+    schema: str
+    target: TargetRecord
+    verdict: VerdictRecord
+    layers: tuple[LayerRecord, ...]
+    findings: tuple[FindingRecord, ...]
+    observations: tuple[ObservationRecord, ...]
+    not_tested: tuple[NotTestedRecord, ...]
+    changes: tuple[ChangeRecord, ...]
+
+
+class _Ids:
+    """Gives observations ids in the order in which findings first rest on them."""
+
+    def __init__(self) -> None:
+        self._ids: dict[int, str] = {}
+        self.held: list[Observation[Any]] = []
+
+    def of(self, one: Observation[Any] | None) -> str | None:
+        if one is None:
+            return None
+        if id(one) not in self._ids:
+            self._ids[id(one)] = f"o{len(self._ids) + 1}"
+            self.held.append(one)
+        return self._ids[id(one)]
+
+
+def report(diagnosis: Diagnosis) -> Report:
+    """Write a Diagnosis in the form of the contract."""
+    ids = _Ids()
+    findings: list[FindingRecord] = []
+    layers: list[LayerRecord] = []
+    for result in diagnosis.layers:
+        start = len(findings)
+        findings.extend(_finding(one, ids) for one in result.findings)
+        layers.append(_layer(result, tuple(range(start, len(findings)))))
+    for one in diagnosis.observations:
+        if one.state is State.UNREADABLE:
+            ids.of(one)
+    request, verdict = diagnosis.request, diagnosis.verdict
+    return Report(
+        schema=SCHEMA,
+        target=TargetRecord(
+            namespace=request.namespace,
+            service=request.service,
+            port=request.port,
+            client=request.client,
+            client_node=request.client_node,
+            name=request.as_name,
+            resolver=request.resolver,
+            symptom=request.symptom,
+        ),
+        verdict=VerdictRecord(
+            status=verdict.status,
+            layer=verdict.layer,
+            cause_layer=verdict.cause_layer,
+            code=verdict.code or None,
+            standing=verdict.standing.value if verdict.standing else None,
+            summary=verdict.summary,
+        ),
+        layers=tuple(layers),
+        findings=tuple(findings),
+        observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
+        not_tested=tuple(
+            NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
+            for gap in dict.fromkeys(diagnosis.not_tested)
+        ),
+        changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
+    )
+
+
+def _layer(result: LayerResult, indices: tuple[int, ...]) -> LayerRecord:
+    return LayerRecord(
+        name=result.name,
+        status=result.status.value,
+        decisive=result.decisive,
+        sentence=result.sentence,
+        findings=indices,
+    )
+
+
+def _finding(one: Finding, ids: _Ids) -> FindingRecord:
+    return FindingRecord(
+        code=one.code,
+        layer=one.layer,
+        status=one.status.value,
+        sentence=one.sentence,
+        share=one.share,
+        details=one.details,
+        remedy=one.remedy,
+        evidence=_evidence(one.evidence, ids),
+        hypotheses=tuple(_hypothesis(each, ids) for each in one.hypotheses),
+    )
+
+
+def _hypothesis(one: Hypothesis, ids: _Ids) -> HypothesisRecord:
+    return HypothesisRecord(
+        cause=one.cause,
+        layer=one.layer,
+        standing=one.standing.value,
+        supports=_evidence(one.supports, ids),
+        against=_evidence(one.against, ids),
+        falsifier=one.falsifier.command if one.falsifier else "",
+        refutes=one.falsifier.refutes if one.falsifier else "",
+    )
+
+
+def _evidence(held: tuple[Evidence, ...], ids: _Ids) -> tuple[EvidenceRecord, ...]:
+    return tuple(
+        EvidenceRecord(sentence=one.sentence, command=one.command, place=one.place, observation=ids.of(one.observation))
+        for one in held
+    )
+
+
+def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
+    where = one.provenance
+    return ObservationRecord(
+        id=ids.of(one) or "",
+        kind=one.kind.value,
+        state=one.state.value,
+        source=where.source,
+        command=where.command,
+        path=where.path,
+        line=where.line,
+        node=where.node,
+        pod=where.pod,
+        container=where.container,
+        at=where.at,
+        reason=one.reason,
+    )
+
+
+def encode(record: Record) -> bytes:
+    """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced."""
+    try:
+        raw = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        raw = msgspec.json.encode(_clean(msgspec.to_builtins(record)))
+    return msgspec.json.format(raw, indent=2) + b"\n"
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_clean(key): _clean(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(one) for one in value]
+    return value
+
+
+def decode(raw: bytes) -> Report:
+    """Read a saved report. Raises msgspec.ValidationError or msgspec.DecodeError; callers name the file."""
+    return msgspec.json.decode(raw, type=Report)

@@ -1,0 +1,38 @@
+"""A catalogue entry, or the hypotheses of a symptom, as a Document."""
+
+from __future__ import annotations
+
+from svcpath.reports.document import Document, Note, Point, Points, Section, Table
+from svcpath.walk.findings.catalogue import catalogue, entry
+from svcpath.walk.findings.finding import Hypothesis
+from svcpath.walk.symptoms import Symptom
+
+
+def code(name: str) -> Document:
+    """One code: what it means, what would prove it wrong, how to mend it. Raises UnknownTarget."""
+    known = entry(name)
+    sections: list[Section] = [Note(known.meaning)]
+    if known.falsifier is not None:
+        point = Point("", known.falsifier.command, after=known.falsifier.refutes)
+        sections.append(Points("This would prove it wrong", (point,)))
+    if known.remedy:
+        sections.append(Points("Mend", (Point(known.remedy),)))
+    return Document(f"{name}  {known.layer}  {known.title}", tuple(sections))
+
+
+def all_codes() -> Document:
+    rows = tuple((name, one.layer, one.title) for name, one in catalogue().items())
+    return Document("Codes", (Table(("code", "layer", "title"), rows),))
+
+
+def symptom(one: Symptom, ranked: tuple[Hypothesis, ...]) -> Document:
+    points = tuple(
+        Point(
+            f"{each.cause} ({each.layer})",
+            each.falsifier.command if each.falsifier else "",
+            after=f"against it: {each.falsifier.refutes}" if each.falsifier else "",
+        )
+        for each in ranked
+    )
+    note = Note("An error text never locates a fault: each of these shows the same text. In the order to look:")
+    return Document(f'"{one.name}"', (note, Points("Hypotheses", points, numbered=True)))

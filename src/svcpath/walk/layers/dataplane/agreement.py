@@ -1,0 +1,322 @@
+"""The table against what Service and slices ask of that node: drift of this Service, both ways, as findings."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.models.dataplanes import (
+    Cause,
+    Dialect,
+    DriftReport,
+    Frontend,
+    Kind,
+    Origin,
+    Packet,
+    Row,
+    Times,
+    Verdict,
+    drift,
+    expected,
+    trace,
+)
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import (
+    Evidence,
+    Finding,
+    Hypothesis,
+    Judgement,
+    NotTested,
+    Standing,
+    Status,
+)
+from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.scene import Scene
+
+CODES: dict[Kind, str] = {
+    Kind.MISSING: "SP604",
+    Kind.STALE: "SP603",
+    Kind.WRONG_PORT: "SP603",
+    Kind.WRONG_TARGET: "SP603",
+    Kind.UNEXPECTED_REJECT: "SP602",
+    Kind.UNEXPECTED_DROP: "SP602",
+    Kind.FRONTEND_MISSING: "SP601",
+    Kind.LEFTOVER: "SP607",
+    Kind.FOREIGN_RULE: "SP614",
+    Kind.SHARE_LOST: "SP616",
+    Kind.UNEVEN_SHARES: "SP616",
+    Kind.SOURCE_RANGE_OPEN: "SP618",
+    Kind.REJECT_MISSING: "SP618",
+    Kind.DROP_MISSING: "SP618",
+    Kind.MASQUERADE_MISSING: "SP618",
+    Kind.MASQUERADE_UNEXPECTED: "SP618",
+    Kind.HAIRPIN_MISSING: "SP618",
+    Kind.AFFINITY_MISSING: "SP618",
+    Kind.AFFINITY_UNEXPECTED: "SP618",
+    Kind.AFFINITY_TIMEOUT: "SP618",
+}
+
+#: Kinds that break a new connection, or keep it from an endpoint it should reach.
+BREAKS = frozenset(
+    {
+        Kind.MISSING,
+        Kind.STALE,
+        Kind.WRONG_PORT,
+        Kind.WRONG_TARGET,
+        Kind.UNEXPECTED_REJECT,
+        Kind.UNEXPECTED_DROP,
+        Kind.FRONTEND_MISSING,
+        Kind.LEFTOVER,
+        Kind.FOREIGN_RULE,
+        Kind.SHARE_LOST,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One node's table in use beside what it should hold."""
+
+    node: NodeTables
+    dump: Dump
+    report: DriftReport
+
+
+SHOW = {
+    Dialect.IPTABLES: "iptables-save",
+    Dialect.NFTABLES: "nft list ruleset",
+    Dialect.IPVS: "ipvsadm -Ln",
+    Dialect.CILIUM: "cilium-dbg service list",
+    Dialect.CALICO: "calico-node -bpf nat dump",
+}
+
+
+def compare(
+    view: Scene, service: Service, node: NodeTables, used: list[Dump], left: list[Dump], times: Times
+) -> list[Compared]:
+    slices = [one.fact for one in view.slices]
+    compared = []
+    for dump in used:
+        report = drift(
+            dump.table,
+            [service],
+            slices,
+            node.view,
+            times=times,
+            leftovers=[other.table for other in left],
+            complete=False,
+        )
+        compared.append(Compared(node, dump, report))
+    return compared
+
+
+def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
+    findings: list[Finding] = []
+    gaps: list[NotTested] = []
+    phrases: list[str] = []
+    seen: set[tuple[str, Kind, object, object]] = set()
+    for one in compared:
+        rows = [row for row in one.report.rows if _concerns(view, service, row)]
+        for row in rows:
+            key = (one.node.label, row.kind, row.frontend, row.backend)
+            if key not in seen and row.kind in CODES:
+                seen.add(key)
+                findings.append(_finding(view, one, row))
+        mine = {str(item.frontend) for item in expected(service, [each.fact for each in view.slices], one.node.view)}
+        if one.report.undecided and not rows:
+            findings.append(_undecided(one))
+        elif not rows and mine:
+            phrases.append(_agrees(view, service, one))
+            findings.extend(_no_reject(view, service, one))
+        gaps.extend(
+            NotTested("dataplane", f"{text} on {one.node.label}", "the dump does not hold it")
+            for text in one.report.not_covered
+        )
+    return Judgement(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
+
+
+def _concerns(view: Scene, service: Service, row: Row) -> bool:
+    """Whether a row is about this Service, the ports asked for, and the client's kind of traffic."""
+    if row.frontend is None:
+        return row.kind in (Kind.LEFTOVER, Kind.FOREIGN_RULE)
+    owner = row.service.partition(":")[0]
+    if owner and owner != f"{service.namespace}/{service.name}":
+        return False
+    if view.request.port:
+        numbers = {port.port for port in view.service_ports} | {port.node_port for port in view.service_ports}
+        if row.frontend.port not in numbers:
+            return False
+    if view.request.client and row.origins and Origin.POD not in row.origins:
+        return False
+    return not (view.request.client_node and row.origins and Origin.NODE not in row.origins)
+
+
+def _rule(one: Compared, line: int) -> Evidence:
+    path = one.dump.observation.provenance.path
+    said = f", line {line}" if line else ""
+    return Evidence(f"{one.node.label}'s table ({path}{said})", one.dump.observation)
+
+
+def _finding(view: Scene, one: Compared, row: Row) -> Finding:
+    code = CODES[row.kind]
+    if row.cause is Cause.LATE and row.kind in (Kind.STALE, Kind.MISSING, Kind.WRONG_PORT, Kind.WRONG_TARGET):
+        code = "SP605"
+    status = Status.FAIL if row.kind in BREAKS or _masquerade_breaks(row) else Status.WARN
+    frontend = row.frontend
+    place = str(frontend) if frontend else "every Service"
+    slices = tuple(
+        Evidence(
+            f"slice {each.fact.name} does not list {row.backend}"
+            if row.kind is Kind.STALE
+            else f"slice {each.fact.name}",
+            each,
+        )
+        for each in view.slices
+        if not row.slice or each.fact.name == row.slice
+    )
+    names = {
+        "raw_show": SHOW[one.dump.table.dialect],
+        "address": frontend.address if frontend else "",
+        "backend": row.backend.address if row.backend else "",
+        "port": frontend.port if frontend else 0,
+    }
+    return finding(
+        code,
+        status,
+        f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
+        evidence=(_rule(one, row.rule), *slices[:3]),
+        standing=Standing.PROVEN if not one.report.undecided else Standing.SUPPORTED,
+        details=_details(row, one),
+        share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
+        names=names,
+    )
+
+
+def _masquerade_breaks(row: Row) -> bool:
+    """Without masquerade an outside client's reply leaves by another way than it came."""
+    return row.kind is Kind.MASQUERADE_MISSING and Origin.EXTERNAL in row.origins
+
+
+def _percent(row: Row) -> str:
+    return f"{row.share.numerator}/{row.share.denominator}" if row.share is not None else ""
+
+
+def _given(view: Scene, one: Compared, row: Row) -> str:
+    """The backends that the slices give this frontend, as text."""
+    service = view.service
+    if service is None:
+        return ""
+    for item in expected(service, [each.fact for each in view.slices], one.node.view):
+        if item.frontend == row.frontend:
+            return ", ".join(str(backend) for backend in item.cluster[:6])
+    return ""
+
+
+def _sentence(row: Row, place: str, given: str) -> str:
+    backend = str(row.backend) if row.backend else ""
+    share = f"{_percent(row)} of " if row.share is not None else ""
+    rule = f" (line {row.rule})" if row.rule else ""
+    age = f" since {row.age:.0f} s" if row.age is not None else ""
+    match row.kind:
+        case Kind.STALE:
+            return f"STALE {place}: {share}new connections go to {backend}, in no slice{age}{rule}"
+        case Kind.MISSING:
+            return f"MISSING {place}: the slices give {given}; the dump lacks {backend} (compared by ip:port)"
+        case Kind.WRONG_PORT | Kind.WRONG_TARGET:
+            return f"WRONG PORT {place}: {share}new connections go to {backend}, the slices give {row.wanted}{rule}"
+        case Kind.UNEXPECTED_REJECT:
+            return f"REJECT for {place} although the slices give backends{rule}"
+        case Kind.UNEXPECTED_DROP:
+            return f"DROP for {place} although the slices give backends{rule}"
+        case Kind.FRONTEND_MISSING:
+            return f"no rule takes {place}; packets are not translated"
+        case Kind.LEFTOVER:
+            return f"rules of another mode are left and catch {place}{rule}" + (f": {row.note}" if row.note else "")
+        case Kind.FOREIGN_RULE:
+            return f"a rule that is not kube-proxy's catches {place} first{rule}" + (
+                f": {row.note}" if row.note else ""
+            )
+        case _:
+            said = f" for {backend}" if backend else ""
+            return f"{row.kind.value} at {place}{said}{rule}" + (f": {row.note}" if row.note else "")
+
+
+def _details(row: Row, one: Compared) -> tuple[str, ...]:
+    match row.cause:
+        case Cause.LATE:
+            return ("the slice changed after kube-proxy's last sync: the table is not synced yet, the slice is right",)
+        case Cause.STUCK:
+            return (
+                "the slice changed after kube-proxy's last sync, longer ago than its sync period: kube-proxy is stuck",
+            )
+        case Cause.ALTERED:
+            return (
+                "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",
+            )
+        case _:
+            if row.kind is Kind.MISSING and row.backend and one.dump.table.dialect is Dialect.IPTABLES:
+                return ("kube-proxy before #101935 (2021) deduplicated endpoints by IP and lost one of two ports",)
+            return ()
+
+
+def _undecided(one: Compared) -> Finding:
+    lines = "; ".join(f"line {each.line}: {each.text}" if each.line else each.text for each in one.report.undecided[:3])
+    return finding(
+        "SP615",
+        Status.INCONCLUSIVE,
+        f"{one.node.label}: {len(one.report.undecided)} lines of the table were not understood ({lines})",
+        evidence=(_rule(one, one.report.undecided[0].line),),
+        standing=None,
+    )
+
+
+def _agrees(view: Scene, service: Service, one: Compared) -> str:
+    """ "w1 (nftables) sends to both Pods on 18080, as the slices say" or "... refuses, as the empty slices ask"."""
+    slices: list[EndpointSlice] = [each.fact for each in view.slices]
+    dialect = one.dump.table.dialect.value
+    for item in expected(service, slices, one.node.view):
+        if item.kind != "cluster-ip":
+            continue
+        if not item.any:
+            return f"{one.node.label} ({dialect}) refuses {item.frontend}, as slices without a backend ask"
+        ports = sorted({backend.port for backend in item.cluster})
+        count = len(item.cluster)
+        who = "both Pods" if count == 2 else f"all {count} Pods" if count > 2 else "the Pod"
+        return f"{one.node.label} ({dialect}) sends to {who} on {', '.join(str(port) for port in ports)}, as the slices say"
+    return f"{one.node.label} ({dialect}) agrees with the slices"
+
+
+def _no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
+    """Where the table sends to backends, a reject on the node is excluded as the cause of a refused connection."""
+    if not view.usable or not service.cluster_ips:
+        return []
+    port = view.service_ports[0] if view.service_ports else None
+    if port is None:
+        return []
+    source = "2001:db8::77" if ":" in service.cluster_ips[0] else "198.51.100.77"
+    packet = Packet(source, Origin.POD, port.protocol, service.cluster_ips[0], port.port)
+    outcome = trace(one.dump.table, packet)
+    if outcome.verdict is not Verdict.BACKENDS:
+        return []
+    frontend = Frontend(service.cluster_ips[0], port.protocol, port.port)
+    lines = [rule.line for rule in outcome.rules if rule.line]
+    where = _rule(one, lines[-1] if lines else 0)
+    none = Evidence(
+        f"{one.node.label} has none for {frontend} {where.sentence.removeprefix(one.node.label + chr(39) + 's table ')}",
+        where.observation,
+    )
+    return [
+        Finding(
+            "SP602",
+            "dataplane",
+            Status.PASS,
+            f"{one.node.label} has no reject or drop for {frontend}",
+            (none,),
+            (Hypothesis("a reject on the node", "dataplane", Standing.REFUTED, (), (none,)),),
+        )
+    ]
+
+
+def show(dialect: Dialect, address: str) -> str:
+    return f"{SHOW[dialect]} | grep -w {shlex.quote(address)}"

@@ -1,0 +1,78 @@
+"""The nodes' tables: every rule dump in the evidence, parsed, by node.
+
+One node may have several dumps (iptables-save and nft list show the same rules in two ways on an iptables-nft node, or
+two modes side by side); each becomes a table, and ``mode`` says which one is in use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts.kubernetes import Node
+from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Cost, Need
+from svcpath.evidence.facts.node import NodeReport
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes import NodeView, ServiceTable, node_view, parse
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.finding import NotTested
+from svcpath.walk.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """One table as one dump shows it."""
+
+    table: ServiceTable
+    observation: Observation[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTables:
+    """All dumps of one node. ``owner`` is the node that the evidence names, empty when it names none; ``name`` then
+    is the only node that a report speaks of, if there is just one."""
+
+    owner: str
+    name: str
+    view: NodeView
+    dumps: tuple[Dump, ...]
+    unread: tuple[NotTested, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.name or "the node"
+
+
+def nodes_tables(request: Request, client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
+    """The tables of the client's node, or of every node when the client is not known."""
+    needs = tuple(
+        Need(kind, node=client_node, cost=Cost.EXEC, permission="create pods/exec") for kind in DATA_PLANE_DUMPS
+    )
+    replies = yield needs
+    held: dict[str, list[Observation[Any]]] = {}
+    for reply in replies:
+        for one in reply.present:
+            held.setdefault(one.provenance.node, []).append(one)
+    nodes = yield from ask.nodes()
+    known = {one.fact.name: one.fact for one in nodes.present}
+    named = [report.name for report in reports if report.name]
+    return tuple(
+        _node(owner, owner or (named[0] if len(named) == 1 and len(held) == 1 else ""), observations, known)
+        for owner, observations in sorted(held.items())
+    )
+
+
+def _node(owner: str, name: str, observations: list[Observation[Any]], known: dict[str, Node]) -> NodeTables:
+    view = node_view(known[name]) if name in known else NodeView(name=name)
+    dumps: list[Dump] = []
+    unread: list[NotTested] = []
+    for one in observations:
+        try:
+            tables = parse(one.kind, one.fact.text, node=name, node_addresses=view.addresses)
+        except FormatError as error:
+            unread.append(NotTested("dataplane", f"{one.provenance.path}", str(error)))
+            continue
+        dumps.extend(Dump(table, one) for table in tables)
+    return NodeTables(owner, name, view, tuple(dumps), tuple(unread))

@@ -1,0 +1,97 @@
+"""What surrounds the client's resolver: its resolv.conf, hosts, nsswitch.conf and environment, and the name it asks for.
+
+The client is the Pod named with ``--from``, else the only Pod (or nobody's) whose resolv.conf is in the evidence. A
+resolv.conf of a node is never taken for a client's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import Pod
+from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.layers.service.urls import asked_host
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, family_of
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """``names`` are the names to resolve, as the application writes them, the likeliest first. ``resolvers`` are those
+    that the evidence or the user names; empty: not known."""
+
+    pod: Observation[Pod] | None
+    resolv_conf: Observation[Any] | None
+    hosts: Observation[Any] | None
+    nsswitch: Observation[Any] | None
+    environment: Observation[Any] | None
+    names: tuple[str, ...]
+    resolvers: tuple[str, ...]
+    families: tuple[str, ...]
+    missing: str
+
+    @property
+    def conf(self) -> str | None:
+        return self.resolv_conf.fact.text if self.resolv_conf else None
+
+    @property
+    def label(self) -> str:
+        return self.pod.fact.name if self.pod else "the client"
+
+
+def gather(request: Request, view: Scene) -> Asking[Client]:
+    """Collect what the evidence holds of the client."""
+    pod = yield from ask.client_pod(request.client_namespace, request.client_name)
+    kinds = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
+    replies = yield tuple(
+        Need(kind, pod=request.client, container=request.container, cost=Cost.EXEC, permission="create pods/exec")
+        for kind in kinds
+    )
+    chosen = [_of_container(reply) for reply in replies]
+    if chosen[0] is None:
+        unowned = yield tuple(Need(kind, pod="?") for kind in kinds)
+        chosen = [mine or _of_container(reply) for mine, reply in zip(chosen, unowned, strict=True)]
+    queries = yield from ask.one(Need(Kind.QUERY))
+    asked = [one.fact for one in queries.present]
+    named = [host for one in asked if (host := asked_host(one)) and not family_of(host)]
+    resolvers = (request.resolver,) if request.resolver not in ("", "all") else ()
+    runtime = chosen[4]
+    if not resolvers and runtime is not None:
+        resolvers = (runtime.fact.resolver,)
+    if not resolvers:
+        resolvers = tuple(dict.fromkeys(name for one in asked for name in one.resolvers))
+    return Client(
+        pod=pod,
+        resolv_conf=chosen[0],
+        hosts=chosen[1],
+        nsswitch=chosen[2],
+        environment=chosen[3],
+        names=_names(request, view, named),
+        resolvers=resolvers,
+        families=tuple(dict.fromkeys(family for one in asked for family in one.families)),
+        missing=replies[0].reason,
+    )
+
+
+def _of_container(reply: Reply) -> Observation[Any] | None:
+    """The one observation of a container; none when several Pods' are in the evidence and none was asked for."""
+    present = [one for one in reply.present if not one.provenance.node]
+    if not present:
+        return None
+    owners = {one.provenance.pod for one in present}
+    return present[0] if len(owners) == 1 or reply.need.pod else None
+
+
+def _names(request: Request, view: Scene, named: list[str]) -> tuple[str, ...]:
+    if request.as_name:
+        return (request.as_name,)
+    if named:
+        return tuple(dict.fromkeys(named))
+    if not request.service or view.service is None:
+        return ()
+    inside = not request.client or request.client_namespace == request.namespace
+    return (request.service if inside else f"{request.service}.{request.namespace}",)

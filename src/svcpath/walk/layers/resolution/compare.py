@@ -1,0 +1,234 @@
+"""The name through the resolver models: whose lookup succeeds, where they part, and what would mend it.
+
+Judgement: a fault if the client's resolver is known (named with ``--resolver``, by the evidence, or by the container's
+runtime) and fails; with an unknown client a fault if all fail and a warning if some do. Resolvers that never search
+(Node's resolve4, nginx, dnspython's default) fail for every short name by design, so they count only when named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.errors import UsageError
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.resolvers import Environment, Outcome, Resolution, World, build, canonical, run
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.request import Request
+
+#: Asked for an unknown client: one of each way to search.
+SEARCHING = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "hickory")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One name through one resolver."""
+
+    name: str
+    resolver: str
+    resolution: Resolution
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.resolution.outcome
+
+    @property
+    def fails(self) -> bool:
+        return self.outcome is not None and not self.outcome.ok
+
+    @property
+    def resolves(self) -> bool:
+        return self.outcome is not None and self.outcome.ok
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The names asked, in order."""
+        return tuple(dict.fromkeys(query.name for query in self.resolution.trace.queries))
+
+
+def resolvers_of(client: Client) -> tuple[str, ...]:
+    """Registry names of the client's resolvers; a bare "musl" stands for both ways in which its versions end."""
+    found: list[str] = []
+    for given in client.resolvers:
+        name = given.partition("(")[0].strip()
+        try:
+            key = canonical(name)
+        except UsageError:
+            continue
+        found.append(key)
+        if name.lower() == "musl":
+            found.append("musl-1.2.3")
+    return tuple(dict.fromkeys(found))
+
+
+def environment(client: Client) -> Environment:
+    variables: dict[str, str] = {}
+    if client.environment is not None:
+        for line in client.environment.fact.text.splitlines():
+            key, equals, value = line.partition("=")
+            if equals:
+                variables[key] = value
+    return Environment(
+        resolv_conf=client.conf,
+        hosts=client.hosts.fact.text if client.hosts else "",
+        nsswitch=client.nsswitch.fact.text if client.nsswitch else None,
+        hostname=client.pod.fact.name if client.pod else "",
+        variables=variables,
+    )
+
+
+def look(client: Client, world: World) -> list[Seen]:
+    """Every name of the client through each of its resolvers (of an unknown client: through those that search)."""
+    surroundings = environment(client)
+    chosen = resolvers_of(client) or SEARCHING
+    return [Seen(name, key, run(build(key, surroundings), name, world)) for name in client.names for key in chosen]
+
+
+def check(request: Request, client: Client, seen: list[Seen], evidence: tuple[Observation[Any], ...]) -> Judgement:
+    if not seen:
+        return Judgement(looked=False)
+    findings: list[Finding] = []
+    gaps: list[NotTested] = []
+    phrases: list[str] = []
+    known = bool(resolvers_of(client))
+    looked = False
+    for name in client.names:
+        mine = [one for one in seen if one.name == name]
+        failing = [one for one in mine if one.fails]
+        working = [one for one in mine if one.resolves]
+        unsure = [one for one in mine if one.outcome is None]
+        looked = looked or bool(failing or working)
+        if failing:
+            findings.append(_failure(request, client, name, failing, working, evidence, known=known))
+        elif working:
+            phrases.append(_phrase(working))
+        if unsure:
+            why = "; ".join(
+                dict.fromkeys(text for one in unsure for trace in one.resolution.traces[:1] for text in trace.assumed)
+            )
+            gaps.append(
+                NotTested(
+                    "resolution",
+                    f"what answers {name} for {', '.join(one.resolver for one in unsure)}",
+                    why[:300] or "the answers are not known",
+                    f"kubectl -n {request.client_namespace or request.namespace} exec {client.label} -- getent ahosts {name}",
+                )
+            )
+    return Judgement(tuple(findings), tuple(gaps), "; ".join(phrases), looked=looked)
+
+
+def _phrase(working: list[Seen]) -> str:
+    one = working[0]
+    outcome = one.outcome
+    if outcome is None:
+        return ""
+    who = one.resolver if len(working) == 1 else f"{len(working)} resolvers"
+    return f"{one.name} -> {', '.join(outcome.addresses[:4])} ({who}, {len(one.resolution.trace.queries)} queries)"
+
+
+def _failure(
+    request: Request,
+    client: Client,
+    name: str,
+    failing: list[Seen],
+    working: list[Seen],
+    evidence: tuple[Observation[Any], ...],
+    *,
+    known: bool,
+) -> Finding:
+    first = failing[0]
+    stop = first.candidates[-1] if first.candidates else name
+    code = _code(client, failing, working)
+    words = "; ".join(f"{one.resolver}: {_error(one)}" for one in _by_outcome(failing))
+    others = ""
+    if working:
+        outcome = working[0].outcome
+        addresses = ", ".join(outcome.addresses[:3]) if outcome else ""
+        others = f"; {', '.join(one.resolver for one in working)} resolve {addresses}"
+    answer = _answer(first, stop)
+    search = '; search list holds "."' if code == "SP103" else ""
+    return finding(
+        code,
+        Status.FAIL if known or not working else Status.WARN,
+        f"{name} fails at {stop} ({answer}): {words}{others}{search}",
+        evidence=(
+            *((Evidence(f"{client.label}'s resolv.conf", client.resolv_conf),) if client.resolv_conf else ()),
+            *(Evidence("the recorded answers", one) for one in evidence[:1]),
+        ),
+        standing=Standing.SUPPORTED,
+        details=_details(failing, working),
+        remedy=_mend(client, code, name, stop),
+        share="every lookup of this name"
+        if not working
+        else f"clients with {', '.join(one.resolver for one in failing)}",
+        names={
+            "namespace": request.client_namespace or request.namespace or "NAMESPACE",
+            "pod": client.label if client.pod else "CLIENT-POD",
+            "name": name,
+        },
+    )
+
+
+def _by_outcome(failing: list[Seen]) -> list[Seen]:
+    """One of each different error."""
+    kept: dict[tuple[object, ...], Seen] = {}
+    for one in failing:
+        if one.outcome is not None:
+            kept.setdefault(one.outcome.same, one)
+    return list(kept.values())
+
+
+def _error(one: Seen) -> str:
+    outcome = one.outcome
+    if outcome is None:
+        return "open"
+    number = f" ({outcome.number})" if outcome.number is not None else ""
+    return f'{outcome.code}{number} "{outcome.text}"'
+
+
+def _answer(one: Seen, stop: str) -> str:
+    labels = [
+        answer.label
+        for step in one.resolution.trace.steps
+        for query, answer in zip(step.batch.queries, step.answers, strict=True)
+        if query.name == stop
+    ]
+    return ", ".join(dict.fromkeys(labels)) or "not asked"
+
+
+def _code(client: Client, failing: list[Seen], working: list[Seen]) -> str:
+    conf = client.conf or ""
+    searches = [line.split()[1:] for line in conf.splitlines() if line.startswith(("search ", "search\t"))]
+    if searches and "." in searches[-1] and any(one.resolver.endswith("1.2.3") for one in failing):
+        return "SP103"
+    return "SP102" if working else "SP101"
+
+
+def _details(failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
+    details = []
+    for one in _by_outcome(failing):
+        outcome = one.outcome
+        if outcome is None:
+            continue
+        count = len(one.candidates)
+        order = ", ".join(one.candidates)
+        details.append(f"{one.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
+    if working:
+        one = working[0]
+        details.append(
+            f"{one.resolver} asks {', '.join(one.candidates)}: candidate {len(one.candidates)} has the address"
+        )
+    return tuple(details)
+
+
+def _mend(client: Client, code: str, name: str, stop: str) -> str:
+    if code == "SP103":
+        return 'remove the bad entry "." from the search line (kubelet --resolv-conf) and recreate the Pod'
+    suffix = stop[len(name) + 1 :] if stop.startswith(f"{name}.") and not name.endswith(".") else ""
+    parts = [f"write {name.rstrip('.')}. with a trailing dot"]
+    if suffix:
+        parts.append("set ndots:1 through dnsConfig")
+        parts.append(f"remove {suffix} from the search list")
+    return ", or ".join(parts)

@@ -1,0 +1,173 @@
+"""Lookups and their durations as recorded in the client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcpath.evidence.facts.dns import Lookup
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.resolvers import musl
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, canonical
+
+#: dig, nslookup and host are nobody's resolver: what they say decides nothing.
+NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
+
+
+def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
+    replies = yield (
+        Need(Kind.LOOKUPS, pod=request.client),
+        Need(Kind.DURATIONS),
+        Need(Kind.CONNTRACK_STATS),
+        Need(Kind.NODE_REPORT),
+    )
+    lookups, durations, stats, reports = replies
+    findings: list[Finding] = []
+    phrase = ""
+    if lookups.present:
+        found, phrase = _lookups(request, view, client, lookups.present)
+        findings.extend(found)
+    for one in durations.present:
+        if one.fact.what in ("lookup", ""):
+            kernel = next(
+                (each.kernel for each_reply in reports.present for each in each_reply.fact.nodes if each.kernel), ""
+            )
+            findings.extend(_pattern(client, one, stats.present, kernel))
+    return Judgement(
+        findings=tuple(findings), phrase=phrase, looked=bool(lookups.present or findings or durations.present)
+    )
+
+
+def _wanted(request: Request, view: Scene, client: Client, name: str) -> bool:
+    """Whether a recorded lookup is of this Service, in any form of its name."""
+    if name in client.names:
+        return True
+    if not request.service or request.as_name:
+        return False
+    labels = name.rstrip(".").split(".")
+    if labels[0] != request.service:
+        return False
+    return len(labels) == 1 or labels[1] == request.namespace
+
+
+def _lookups(
+    request: Request, view: Scene, client: Client, observed: tuple[Observation[Any], ...]
+) -> tuple[list[Finding], str]:
+    mine: list[tuple[Lookup, Observation[Any]]] = [
+        (lookup, one)
+        for one in observed
+        for lookup in one.fact.lookups
+        if _wanted(request, view, client, lookup.name) and lookup.resolver.partition("-")[0] not in NOT_A_RESOLVER
+    ]
+    if not mine:
+        return [], ""
+    failed = [(lookup, one) for lookup, one in mine if not lookup.addresses]
+    good = [(lookup, one) for lookup, one in mine if lookup.addresses]
+    names = {"namespace": request.client_namespace or request.namespace, "pod": client.label}
+    findings: list[Finding] = []
+    if failed:
+        lookup = failed[0][0]
+        known = client.resolvers and any(lookup.resolver.startswith(each) for each in client.resolvers)
+        everywhere = not good
+        findings.append(
+            finding(
+                "SP118",
+                Status.FAIL if everywhere or known else Status.WARN,
+                f"{lookup.name} does not resolve with {lookup.resolver}: {lookup.code} {lookup.error}".rstrip()
+                + (f"; it does with {', '.join(dict.fromkeys(each.resolver for each, _ in good))}" if good else ""),
+                evidence=tuple(
+                    Evidence(f"{each.resolver} {each.name}: {each.code} {each.error}", seen)
+                    for each, seen in failed[:3]
+                ),
+                standing=Standing.PROVEN,
+                names={**names, "name": lookup.name},
+            )
+        )
+    findings.extend(_fits(view, good, names))
+    if not good:
+        return findings, ""
+    lookup, _ = good[0]
+    which = ", ".join(dict.fromkeys(each.resolver for each, _ in good))
+    return findings, f"{lookup.name} -> {', '.join(lookup.addresses)} ({which})"
+
+
+def _fits(view: Scene, good: list[tuple[Lookup, Observation[Any]]], names: dict[str, str]) -> list[Finding]:
+    """A ClusterIP Service answers with its cluster IPs, a headless one with its endpoints' addresses."""
+    service = view.service
+    if service is None or service.is_external_name:
+        return []
+    right = {canonical(ip) for ip in service.cluster_ips}
+    if service.is_headless:
+        if not view.slices:
+            return []
+        right = {endpoint.address for endpoint in view.endpoints}
+    if not right:
+        return []
+    for lookup, one in good:
+        wrong = [address for address in lookup.addresses if canonical(address) not in right]
+        if wrong and len(wrong) == len(lookup.addresses):
+            kind = "its endpoints are" if service.is_headless else "its cluster IP is"
+            return [
+                finding(
+                    "SP121",
+                    Status.FAIL,
+                    f"{lookup.name} resolves to {', '.join(wrong)} with {lookup.resolver}; {kind} {', '.join(sorted(right)[:4])}",
+                    evidence=(
+                        Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", one),
+                        Evidence(f"Service {service.name}", view.service_observation),
+                    ),
+                    standing=Standing.PROVEN,
+                    names={**names, "service": service.name, "namespace": service.namespace},
+                )
+            ]
+    return []
+
+
+def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str) -> list[Finding]:
+    """Durations that cluster at multiples of the resolver's timeout, and what conntrack counted meanwhile."""
+    seconds: tuple[float, ...] = one.fact.seconds
+    timeout = float(musl.parse(client.conf).timeout) if client.conf is not None else 5.0
+    if timeout < 1:
+        return []
+    slow = [
+        value
+        for value in seconds
+        if value >= 0.9 * timeout and abs(value - round(value / timeout) * timeout) <= 0.1 * timeout
+    ]
+    quick = [value for value in seconds if value < 0.2 * timeout]
+    if len(slow) < 2 or len(slow) + len(quick) < 0.9 * len(seconds) or len(quick) < len(slow):
+        return []
+    failed = sum(each.fact.counters.get("insert_failed", 0) for each in stats)
+    shown = ", ".join(f"{value:.2f}" for value in slow[:4])
+    known = bool(stats)
+    raced = failed > 0
+    said = (
+        f" and insert_failed is {failed}"
+        if raced
+        else "; insert_failed is 0"
+        if known
+        else "; conntrack -S was not looked at"
+    )
+    system = f"; kernel {kernel} (kernel 5.x fixed part of the races, reports on 5.0 remain)" if kernel else ""
+    return [
+        finding(
+            "SP105",
+            Status.FAIL if raced else Status.WARN,
+            f"{len(slow)} of {len(seconds)} lookups take multiples of {timeout:g} s ({shown} s; timeout:{timeout:g}"
+            f"{' default' if 'timeout' not in (client.conf or '') else ''}), the rest milliseconds{said}"
+            + (": conntrack race on parallel A/AAAA" if raced else "")
+            + system,
+            evidence=(
+                Evidence(f"durations: {shown} s among {len(seconds)}", one),
+                *(Evidence(f"conntrack -S: insert_failed={failed}", each) for each in stats[:1]),
+            ),
+            standing=Standing.SUPPORTED if raced else Standing.POSSIBLE,
+            remedy="NodeLocal DNSCache; with glibc alone `options single-request-reopen`; or use-vc (TCP); a newer kernel",
+            names={"timeout": timeout},
+        )
+    ]

@@ -1,0 +1,109 @@
+"""From seven layer results to one verdict, by DESIGN's rules of judgement.
+
+``fault``: some layer fails; its first finding that fails names the code. ``inconclusive``: none fails, and some layer
+looked without a decision, or the layer that has to pass was not looked at. ``warning``: none of these, and some layer
+warns. ``healthy``: every layer with evidence passes and, for a Service, ``endpoints`` is among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from svcpath.walk.findings.finding import (
+    SEVERITY,
+    Finding,
+    LayerName,
+    LayerResult,
+    NotTested,
+    Standing,
+    Status,
+)
+
+VerdictStatus = Literal["healthy", "warning", "fault", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``layer`` is the first that fails (for a warning the first that warns, else None); ``cause_layer`` where the best
+    hypothesis lies; ``code`` that of the deciding finding, empty for healthy."""
+
+    status: VerdictStatus
+    layer: LayerName | None
+    cause_layer: LayerName | None
+    code: str
+    standing: Standing | None
+    summary: str
+    finding: Finding | None = None
+
+
+def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
+    """``service``: a Service is judged, so its endpoints must have been looked at."""
+    for result in layers:
+        if result.status is Status.FAIL:
+            return _from(result, Status.FAIL, "fault")
+    for result in layers:
+        if result.status is Status.INCONCLUSIVE:
+            verdict = _from(result, Status.INCONCLUSIVE, "inconclusive")
+            return Verdict(
+                "inconclusive",
+                None,
+                verdict.cause_layer,
+                verdict.code,
+                verdict.standing,
+                verdict.summary,
+                verdict.finding,
+            )
+    by_name = {result.name: result for result in layers}
+    gaps = _gaps(layers)
+    if service and by_name["endpoints"].status not in (Status.PASS, Status.WARN):
+        why = by_name["endpoints"].sentence
+        return Verdict(
+            "inconclusive",
+            None,
+            None,
+            "",
+            None,
+            f"the endpoints were not looked at ({why}), so nothing is shown to work",
+        )
+    if not any(result.status in (Status.PASS, Status.WARN) for result in layers):
+        return Verdict("inconclusive", None, None, "", None, "the evidence shows nothing about any layer")
+    for result in layers:
+        if result.status is Status.WARN:
+            return _from(result, Status.WARN, "warning")
+    passed = [result.name for result in layers if result.status is Status.PASS]
+    said = f"every layer looked at passes ({', '.join(passed)})"
+    return Verdict("healthy", None, None, "", None, f"{said}; not tested: {gaps}" if gaps else said)
+
+
+def _from(result: LayerResult, status: Status, word: VerdictStatus) -> Verdict:
+    """The verdict that a layer's first finding of ``status`` gives; proven ones first."""
+    candidates = [one for one in result.findings if one.status is status]
+    candidates.sort(key=lambda one: list(Standing).index(one.best.standing) if one.best else len(Standing))
+    finding = candidates[0]
+    best = finding.best
+    return Verdict(
+        word,
+        result.name,
+        best.layer if best else result.name,
+        finding.code,
+        best.standing if best else None,
+        finding.sentence,
+        finding,
+    )
+
+
+def _gaps(layers: tuple[LayerResult, ...]) -> str:
+    """What was not tested, as words for the sentence of a healthy verdict."""
+    named: list[str] = []
+    for result in layers:
+        gaps: tuple[NotTested, ...] = result.not_tested
+        if gaps:
+            named.extend(gap.what for gap in gaps)
+        elif result.status is Status.NOT_TESTED:
+            named.append(result.name)
+    return ", ".join(dict.fromkeys(named))
+
+
+def order_by_severity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda one: SEVERITY.index(one.status)))

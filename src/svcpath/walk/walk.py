@@ -1,0 +1,104 @@
+"""The ordered walk: six questions and what is under way, each answered from evidence, then one verdict.
+
+| layer      | question                                                                    |
+|------------|-----------------------------------------------------------------------------|
+| resolution | does the name resolve, with the application's own resolver?                 |
+| service    | does the answer fit the Service's type?                                     |
+| endpoints  | is there a usable endpoint: ready, else serving and terminating?            |
+| ports      | do port and protocol agree, down to a listening socket?                     |
+| pod        | does a direct connection to the Pod's address work?                         |
+| dataplane  | does the client's node carry the packet to a usable endpoint and back?      |
+| lifecycle  | what is under way: terminating Pods, rollouts?                              |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.source import Source
+from svcpath.walk import evidence_quality, symptoms, targets, unexplained
+from svcpath.walk.ask import Asking
+from svcpath.walk.changes import changes
+from svcpath.walk.driver import Driver
+from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
+from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.request import Request
+from svcpath.walk.verdict import Verdict, judge
+
+QUESTIONS: tuple[Callable[[Request], Asking[LayerResult]], ...] = (
+    resolution.layer,
+    service.layer,
+    endpoints.layer,
+    ports.layer,
+    pod.layer,
+    dataplane.layer,
+    lifecycle.layer,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One walk, ended: what was asked, what each layer said, the verdict, and all that was looked at."""
+
+    request: Request
+    verdict: Verdict
+    layers: tuple[LayerResult, ...]
+    changes: tuple[Change, ...]
+    not_tested: tuple[NotTested, ...]
+    observations: tuple[Observation[Any], ...]
+
+
+def walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None = None) -> Diagnosis:
+    """Walk the layers in order over ``source``. Raises UsageError when the target is not clear."""
+    driver = Driver(source)
+    request = driver.run(targets.settle(request))
+    results: list[LayerResult] = []
+    for question in QUESTIONS:
+        result = driver.run(question(request))
+        results.append(result)
+        if progress is not None:
+            progress(result)
+    quality = driver.run(evidence_quality.check())
+    results = [_add(result, quality.findings) for result in results]
+    results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
+    if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
+        results = [_add(result, (open_causes,)) for result in results]
+    layers = _decisive(results)
+    gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    return Diagnosis(
+        request=request,
+        verdict=judge(layers, service=bool(request.service)),
+        layers=layers,
+        changes=driver.run(changes(request)),
+        not_tested=gaps,
+        observations=driver.observations,
+    )
+
+
+def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
+    """What is said after the first layer that fails no longer decides."""
+    failed = False
+    marked = []
+    for result in results:
+        marked.append(dataclasses.replace(result, decisive=not failed))
+        failed = failed or result.status is Status.FAIL
+    return tuple(marked)
+
+
+def _add(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:
+    """Add those of ``findings`` that belong to this layer; the worst status and its sentence lead."""
+    mine = tuple(one for one in findings if one.layer == result.name and one not in result.findings)
+    if not mine:
+        return result
+    worst = min(mine, key=lambda one: SEVERITY.index(one.status))
+    worse = SEVERITY.index(worst.status) < SEVERITY.index(result.status)
+    return dataclasses.replace(
+        result,
+        findings=(*result.findings, *mine),
+        status=worst.status if worse else result.status,
+        sentence=worst.sentence if worse else result.sentence,
+    )
