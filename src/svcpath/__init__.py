@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svcpath.api import Report, Request, Source, diagnose, files, recording
+    from svcpath.api import Report, Request, ResolveReport, Source, diagnose, files, recording, resolve
     from svcpath.errors import EvidenceError, FormatError, SourceUnavailable, SvcpathError, UnknownTarget, UsageError
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "FormatError",
     "Report",
     "Request",
+    "ResolveReport",
     "Source",
     "SourceUnavailable",
     "SvcpathError",
@@ -24,6 +25,7 @@ __all__ = [
     "diagnose",
     "files",
     "recording",
+    "resolve",
 ]
 
 _ERRORS = ("EvidenceError", "FormatError", "SourceUnavailable", "SvcpathError", "UnknownTarget", "UsageError")

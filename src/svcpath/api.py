@@ -11,19 +11,24 @@ package, or an object of one's own with an ``observe`` method.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.recordings import recording
+from svcpath.models.resolvers import COMPARED, World, canonical, compare
+from svcpath.reports import resolve as resolve_contract
 from svcpath.reports.report import Report, report
+from svcpath.reports.resolve import ResolveReport
+from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
+from svcpath.walk.layers.resolution.surroundings import surroundings
 from svcpath.walk.request import Request
 from svcpath.walk.walk import walk
 
-__all__ = ["Report", "Request", "Source", "diagnose", "files", "recording", "request"]
+__all__ = ["Report", "Request", "ResolveReport", "Source", "diagnose", "files", "recording", "request", "resolve"]
 
 #: Kinds of target that name a Service.
 _SERVICE_KINDS = ("svc", "service", "services")
@@ -115,3 +120,25 @@ def diagnose(
         symptom=symptom,
     )
     return report(walk(source, asked, progress))
+
+
+def resolve(
+    source: Source,
+    names: Sequence[str],
+    *,
+    resolver: str = "",
+    client: str = "",
+    namespace: str = "",
+    world: World | None = None,
+) -> ResolveReport:
+    """What resolvers make of ``names``: each query, its answer, the rule that led on, and the outcome.
+
+    ``resolver`` is one resolver's name, or "" or "all" to compare. The client's resolv.conf, hosts and nsswitch.conf come
+    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``world`` is given.
+    Raises UsageError for an unknown resolver.
+    """
+    asked = request("", namespace=namespace, client=client)
+    around = Driver(source).run(surroundings(asked))
+    chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)
+    comparisons = tuple(compare(name, around.environment, world or around.world, chosen) for name in names)
+    return resolve_contract.report(comparisons, around.environment.resolv_conf or "")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import demo, diagnose, explain, report
+from svcpath.cli import demo, diagnose, explain, report, resolve
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -23,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
+app.command("resolve", help=resolve.HELP)(resolve.resolve)
 app.command("explain", help=explain.HELP)(explain.explain)
 app.command("demo", help=demo.HELP)(demo.demo)
 app.command("report", help=report.HELP)(report.report)

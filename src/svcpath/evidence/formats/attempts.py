@@ -1,6 +1,6 @@
 """Recorded connection attempts: svcpath's own JSON, curl lines, and sentences an engineer notes down.
 
-Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"client", "host", "port", "outcome", ...}]}``.
+Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"host", "port", "outcome", ...}]}``.
 curl lines: ``TIME URL BODY  code=200 exit=0 remote=10.0.0.1:80 connect=0.002`` (curl -w). Sentences:
 ``pod: NAME (IP)``, ``[WHO:] curl TARGET -> OUTCOME``, ``client keeps connecting to IP:PORT``.
 Exit codes: libcurl-errors(3). curl's exit 7 does not say why it could not connect; without a reason in the text a
@@ -12,7 +12,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -34,7 +33,8 @@ _SENTENCE = re.compile(
 )
 _WHO = re.compile(r"(?:pod|client|from)\s*[:=]\s*(?P<name>[A-Za-z0-9][\w./-]*)(?:\s*\((?P<ip>[0-9A-Fa-f.:]+)\))?\s*")
 _KEEPS = re.compile(
-    r"(?:(?P<who>[\w./-]+)\s+)?(?:keeps? connecting|still connects?|connects?|connected|connection) to\s+(?P<target>\S+)\s*"
+    r"(?:(?P<who>[\w./-]+)\s+)?(?:keeps? connecting|still connects?|connects?|connected|connection) to\s+"
+    r"(?P<target>\S+)\s*"
 )
 _WORDS = (
     ("timeout", re.compile(r"time[d -]*\s?out|timeout|\bETIMEDOUT\b|deadline", re.I)),
@@ -62,6 +62,10 @@ _EXITS = {
     "55": "reset",
     "56": "reset",
 }
+#: Scheme, host and port of a URL (RFC 3986, section 3.2), user information passed over.
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?:[^@/\s]*@)?(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[\w.-]+)(?::(?P<port>\d{1,5}))?(?=[/?#\s]|\Z)"
+)
 _SCHEME_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 0, "tcp": 0}
 
 
@@ -112,15 +116,11 @@ def target(word: str) -> tuple[str, int] | None:
         elif words:
             word = words[-1]
         word = f"tcp://{word}" if not _bare_ipv6(word) else f"tcp://[{word}]"
-    try:
-        parts = urlsplit(word)
-        port = parts.port
-    except ValueError:
+    match = _URL.match(word)
+    if match is None:
         return None
-    host = parts.hostname or ""
-    if not host or not re.fullmatch(r"[\w.:%-]+", host):
-        return None
-    return host, port if port is not None else _SCHEME_PORTS.get(parts.scheme, 0)
+    port = int(match["port"] or 0) or _SCHEME_PORTS.get(match["scheme"].lower(), 0)
+    return (match["host"].strip("[]").lower(), port) if port < 65536 else None
 
 
 def _bare_ipv6(word: str) -> bool:

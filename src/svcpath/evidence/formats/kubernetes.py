@@ -238,7 +238,7 @@ def is_object(value: Any) -> bool:
 
 
 def read_json(data: bytes) -> list[Item | Listing]:
-    """Objects of a JSON text. Raises FormatError when it holds no Kubernetes object at all, TooLarge above the limit."""
+    """Objects of a JSON text. Raises FormatError when it holds no Kubernetes object, TooLarge above the limit."""
     if len(data) > limits.MAX_JSON:
         raise TooLarge(f"JSON of more than {limits.MAX_JSON // limits.MIB} MiB: split it")
     try:

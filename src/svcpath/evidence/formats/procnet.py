@@ -1,9 +1,10 @@
 """Sockets from /proc/net/tcp, tcp6, udp, udp6 (net/ipv4/tcp_ipv4.c, net/ipv6/tcp_ipv6.c, net/ipv4/udp.c).
 
 Addresses are the kernel's words in the byte order of the machine that wrote them; every Kubernetes node of note is
-little-endian, and so they are read. Several tables in one file (`cat /proc/net/tcp /proc/net/tcp6`) part at their header
-lines. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the states: a
-table without those columns whose states fit no TCP listing is UDP.
+little-endian, and so they are read. Several tables in one file (`cat /proc/net/tcp /proc/net/tcp6`) part at their
+header lines. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the
+states: a table without those columns whose states fit no TCP listing is UDP. Rows without any header may be what a filter let
+through and cover no table.
 """
 
 from __future__ import annotations
@@ -70,9 +71,11 @@ def read_procnet(text: Text) -> list[Item]:
             bad.append(number)
     sockets: list[Socket] = []
     covers: set[str] = set()
+    whole = any(_HEADER.match(line) for line in text.lines)
     for table, rows in tables:
         name = _protocol(table, [int(row.group(5), 16) for _, row in rows])
-        covers.add(name)
+        if whole:
+            covers.add(name)
         sockets.extend(_socket(name, number, row) for number, row in rows)
     return [
         Item(Kind.SOCKETS, SocketTable(sockets=tuple(sockets), covers=frozenset(covers))),

@@ -68,12 +68,18 @@ WITHOUT_EFFECT = frozenset(
 )
 
 
+_AFFINITY = frozenset({Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT})
+#: Entries of Cilium that no Service asks for.
+_NOT_OF_SERVICES = frozenset({"HostPort", "LocalRedirect"})
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One difference on one node.
 
     ``backend`` None where the frontend as a whole differs; ``wanted`` the backend that should stand there (wrong port).
     ``rule`` is the line in the dump, 0 if there is none; ``origins`` whose connections differ; ``share`` of new
-    connections; ``age`` seconds since the slice changed, None if not known; ``slice`` the one that changed.
+    connections; ``age`` seconds since the slice changed, None if not known; ``slice`` the one that changed;
+    ``verdict`` what a leftover does to a packet that it catches.
     """
 
     node: str
@@ -89,6 +95,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     age: float | None = None
     cause: Cause = Cause.UNKNOWN
     slice: str = ""
+    verdict: Verdict | None = None
     note: str = ""
 
 
@@ -232,6 +239,9 @@ class _Comparison:
             return
         self.backends += len(item.cluster)
         found: dict[tuple[Kind, Backend | None], Row] = {}
+        if not self.netfilter:
+            self.rows.extend(self._dated(row, item) for row in self._plain(item).values())
+            return
         detector = self.detectors[family]
         pods_told = detector is not None and detector.kind != "all"
         for origin, source in self._packets(item):
@@ -252,6 +262,28 @@ class _Comparison:
                 elif origin not in before.origins:
                     found[key] = msgspec.structs.replace(before, origins=(*before.origins, origin))
         self.rows.extend(self._dated(row, item) for row in found.values())
+
+    def _plain(self, item: Expectation) -> dict[tuple[Kind, Backend | None], Row]:
+        """IPVS and the eBPF maps: backends per frontend, without the rules around them."""
+        found: dict[tuple[Kind, Backend | None], Row] = {}
+        family = 6 if ":" in item.frontend.address else 4
+        for origin, source in self.sources[family].items():
+            outcome = self._trace(item, origin, source)
+            choices = plain_choices(item, origin, self.table.dialect)
+            want = Expected(Verdict.BACKENDS, choices[0]) if choices[0] else Expected(Verdict.REJECT)
+            if outcome.verdict is Verdict.BACKENDS and set(outcome.addresses) in [set(choice) for choice in choices]:
+                want = want._replace(backends=outcome.addresses)
+            elif want.verdict is Verdict.REJECT and outcome.verdict is not Verdict.BACKENDS:
+                continue
+            rows = self._compare(item, origin, want, outcome)
+            if self.table.dialect is not Dialect.IPVS:
+                rows = [row for row in rows if row.kind not in _AFFINITY]
+            for row in rows:
+                before = found.get((row.kind, row.backend))
+                if before is not None:
+                    row = msgspec.structs.replace(before, origins=(*before.origins, origin))
+                found[row.kind, row.backend] = row
+        return found
 
     def _trace(self, item: Expectation, origin: Origin, source: str) -> Outcome:
         frontend = item.frontend
@@ -404,7 +436,7 @@ class _Comparison:
                 kind = Kind.SERVICE_UNKNOWN
             else:
                 continue
-            if _shared(frontend, wanted):
+            if _shared(frontend, wanted, self.netfilter) or entry.kind in _NOT_OF_SERVICES:
                 continue
             line = entry.lines[0] if entry.lines else 0
             self.rows.append(
@@ -447,14 +479,18 @@ class _Comparison:
                         self.rows.append(self._row(owner[address], Kind.CLUSTER_IP_CHECK_MISSING, origin))
 
     def _leftover(self, table: ServiceTable) -> None:
+        tracer = Tracer(table)
         for frontend, entry in table.frontends.items():
             line = entry.lines[0] if entry.lines else 0
+            source = self.sources[6 if ":" in frontend.address else 4][Origin.POD]
+            packet = Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port)
             self.rows.append(
                 Row(
                     node=self._name(),
                     frontend=frontend,
                     service=entry.service or "",
                     kind=Kind.LEFTOVER,
+                    verdict=tracer.trace(packet).verdict,
                     rule=line,
                     text=table.ruleset.line(line) if table.ruleset is not None else "",
                     note=_leftover_note(table, entry),
@@ -512,6 +548,23 @@ class _Comparison:
         return msgspec.structs.replace(row, age=self.times.age(at), cause=cause_of(at, self.times), slice=name)
 
 
+def plain_choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[Backend, ...]]:
+    """The sets of backends that are right for a dialect that knows no rules: the first is what kube-proxy would say."""
+    ready = tuple(view.backend for view in item.endpoints if view.ready)
+    if dialect is Dialect.IPVS:
+        if not item.local_only:
+            return [item.cluster]
+        if item.local or not item.external:
+            return [item.local]
+        # kube-proxy lets Pods of the node in although nothing runs here (kubernetes pull 97081).
+        return [() if item.internal_local else item.cluster]
+    if not item.local_only:
+        return [item.cluster, ready]
+    if item.external and origin is not Origin.EXTERNAL:
+        return [item.cluster, item.local, ready]
+    return [item.local]
+
+
 def sample_pod(detector: Detector | None, taken: set[str], family: int) -> str:
     """An address that counts as a Pod's here and is no backend's."""
     if detector is None or detector.kind != "cidr":
@@ -546,10 +599,10 @@ def _last_line(outcome: Outcome) -> int:
     return outcome.rules[-1].line if outcome.rules else 0
 
 
-def _shared(frontend: Frontend, wanted: dict[Frontend, Expectation]) -> bool:
-    """A node port that kube-proxy wrote per address of the node is the wildcard's."""
+def _shared(frontend: Frontend, wanted: dict[Frontend, Expectation], netfilter: bool) -> bool:
+    """A node port that is listed per address of the node is the wildcard's."""
     wildcard = Frontend("::" if ":" in frontend.address else "0.0.0.0", frontend.protocol, frontend.port)
-    return frontend.is_node_port and wildcard in wanted
+    return not netfilter and wildcard in wanted
 
 
 def _leftover_note(table: ServiceTable, entry: Entry) -> str:

@@ -72,14 +72,16 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """One frontend that a correct node must hold.
 
     ``kind``: cluster-ip, node-port, external-ip, load-balancer, health-check. ``local_only``: the traffic policy that
-    governs this frontend is Local. ``source_ranges`` admit a source ("" none: all). ``named_port`` is the targetPort
-    where it is a name. ``endpoints`` are all of the Service port, usable or not.
+    governs this frontend is Local, ``internal_local``: that of the cluster IP is. ``source_ranges`` admit a source
+    ("" none: all). ``named_port`` is the targetPort where it is a name. ``endpoints`` are all of the Service port,
+    usable or not.
     """
 
     frontend: Frontend
     service: str
     kind: str
     local_only: bool
+    internal_local: bool = False
     cluster: tuple[Backend, ...]
     local: tuple[Backend, ...]
     any: bool
@@ -281,6 +283,7 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
                         service=name,
                         kind=kind,
                         local_only=local_only,
+                        internal_local=internal_local,
                         cluster=cluster,
                         local=local,
                         any=categories.any,

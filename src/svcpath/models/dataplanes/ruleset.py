@@ -9,6 +9,7 @@ filter 0, nat srcnat 100).
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -113,14 +114,14 @@ class Ruleset:
 
     __slots__ = ("_lines", "base", "damaged", "not_understood", "tables", "text", "variant")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, lines: Sequence[str] | None = None) -> None:
         self.text = text
         self.tables: dict[str, Table] = {}
         self.base: dict[str, list[Chain]] = {}
         self.not_understood: list[tuple[int, str, str]] = []
         self.damaged: list[tuple[int, str, str]] = []
         self.variant = ""
-        self._lines: list[str] | None = None
+        self._lines = lines
 
     def table(self, family: str, name: str) -> Table:
         key = f"{family} {name}"

@@ -43,6 +43,7 @@ class Tracer:
 
     def __init__(self, table: ServiceTable) -> None:
         self.table = table
+        self._by_port: dict[tuple[bool, str, int], list[Frontend]] | None = None
         self.walker = Walker(table.ruleset, table.node_addresses) if table.ruleset is not None else None
 
     def trace(self, packet: Packet) -> Outcome:
@@ -60,9 +61,23 @@ class Tracer:
         if entry is None and address in self.table.node_addresses:
             wildcard = ANY_IPV6 if ":" in address else ANY_IPV4
             entry = self.table.frontends.get(Frontend(wildcard, protocol, packet.port))
+        if entry is None and address in (ANY_IPV4, ANY_IPV6):
+            entry = self._node_port(":" in address, protocol, packet.port)
         if entry is None:
             return Outcome(verdict=Verdict.NONE)
         return outcome_of(entry, packet.origin)
+
+    def _node_port(self, ipv6: bool, protocol: str, port: int) -> Entry | None:
+        """IPVS lists a node port once per address of the node."""
+        if self._by_port is None:
+            self._by_port = {}
+            for frontend in self.table.frontends:
+                key = ":" in frontend.address, frontend.protocol, frontend.port
+                self._by_port.setdefault(key, []).append(frontend)
+        places = self._by_port.get((ipv6, protocol, port), [])
+        own = [place for place in places if place.address in self.table.node_addresses]
+        chosen = (own or places)[:1]
+        return self.table.frontends[chosen[0]] if chosen else None
 
 
 def outcome_of(entry: Entry, origin: Origin) -> Outcome:

@@ -1,0 +1,207 @@
+"""Kernel settings that decide whether a Service works: what each value means for the data plane in use.
+
+Documentation/networking/ipvs-sysctl.rst, ip-sysctl.rst and nf_conntrack-sysctl.rst of the kernel; commit f0a5e4d7a594
+(5.9) ended the dropped SYN of conn_reuse_mode 1 with connection tracking.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from svcpath.evidence.facts.node import HairpinModes, Sysctls
+from svcpath.models.dataplanes.table import Dialect
+
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
+_NEARLY_FULL = 0.95
+
+
+class Weight(enum.Enum):
+    """``BREAKS``: connections fail by it. ``DELAYS``: they come late. ``RISK``: it depends on the set-up.
+    ``FINE``: looked at, and as it should be."""
+
+    BREAKS = "breaks"
+    DELAYS = "delays"
+    RISK = "risk"
+    FINE = "fine"
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One judgement. ``wanted`` is the value that would be right, "" where there is no single one."""
+
+    key: str
+    value: str
+    weight: Weight
+    says: str
+    wanted: str = ""
+
+
+def kernel_release(values: Iterable[str]) -> tuple[int, int] | None:
+    """(4, 15) of "4.15.0-213-generic"; the first that reads so."""
+    for text in values:
+        found = _RELEASE.match(text.strip())
+        if found is not None:
+            return int(found.group(1)), int(found.group(2))
+    return None
+
+
+def judge(
+    sysctls: Sysctls,
+    dialect: Dialect | None,
+    *,
+    kernel: tuple[int, int] | None = None,
+    affinity: bool = False,
+    bridged: bool = False,
+) -> tuple[Setting, ...]:
+    """What the given settings do to Services under ``dialect``. Settings that are not given are not judged.
+
+    ``affinity``: some Service in question has ClientIP affinity. ``bridged``: Pods hang on a Linux bridge.
+    """
+    values = {key: value.strip() for key, value in sysctls.values.items()}
+    kernel = kernel or kernel_release([values.get("kernel.osrelease", "")])
+    held: list[Setting | None] = []
+    if dialect is Dialect.IPVS:
+        held += [_reuse(values, kernel), _no_destination(values), _quiescent(values, affinity)]
+    held += [_forwarding(values), _forwarding6(values), *_reverse_path(values), _conntrack(values)]
+    if bridged:
+        held.append(_bridge(values))
+    return tuple(setting for setting in held if setting is not None)
+
+
+def _reuse(values: dict[str, str], kernel: tuple[int, int] | None) -> Setting | None:
+    key = "net.ipv4.vs.conn_reuse_mode"
+    value = values.get(key)
+    if value is None:
+        return None
+    tracked = values.get("net.ipv4.vs.conntrack", "1") != "0"
+    if value == "0":
+        if kernel is not None and kernel >= (5, 9):
+            says = "with 0 a reused source port goes to the old real server, also one of weight 0"
+            return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
+        says = "no SYN is dropped on a reused source port; such a connection may go to a removed real server"
+        return Setting(key=key, value=value, weight=Weight.FINE, says=says)
+    if not tracked:
+        return Setting(
+            key=key, value=value, weight=Weight.FINE, says="without IPVS connection tracking nothing is dropped"
+        )
+    if kernel is None:
+        says = "before kernel 5.9 the SYN of a reused source port is dropped and sent again after 1 s"
+        return Setting(key=key, value=value, weight=Weight.RISK, says=says)
+    if kernel < (5, 9):
+        says = (
+            f"kernel {kernel[0]}.{kernel[1]} drops the first SYN on a reused source port; the client sends it again "
+            "after 1 s"
+        )
+        return Setting(key=key, value=value, weight=Weight.DELAYS, says=says, wanted="0")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="harmless from kernel 5.9 on")
+
+
+def _no_destination(values: dict[str, str]) -> Setting | None:
+    key = "net.ipv4.vs.expire_nodest_conn"
+    value = values.get(key)
+    if value is None:
+        return None
+    if value == "0":
+        says = "connections to a removed real server hang until they time out instead of being reset"
+        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="connections to a removed real server end at once")
+
+
+def _quiescent(values: dict[str, str], affinity: bool) -> Setting | None:
+    key = "net.ipv4.vs.expire_quiescent_template"
+    value = values.get(key)
+    if value is None:
+        return None
+    if value == "0" and affinity:
+        says = "a client pinned by affinity stays with a real server of weight 0, and each try renews the pin"
+        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
+    if value == "0":
+        says = "would keep clients of a Service with affinity on a server of weight 0"
+        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="a pin to a server of weight 0 ends")
+
+
+def _forwarding(values: dict[str, str]) -> Setting | None:
+    key = "net.ipv4.ip_forward"
+    value = values.get(key)
+    if value is None:
+        return None
+    if value == "0":
+        says = "the node forwards nothing: no packet of a Pod or from outside reaches a backend elsewhere"
+        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="the node forwards")
+
+
+def _forwarding6(values: dict[str, str]) -> Setting | None:
+    key = "net.ipv6.conf.all.forwarding"
+    value = values.get(key)
+    if value is None:
+        return None
+    if value == "0":
+        says = "the node forwards no IPv6"
+        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="the node forwards IPv6")
+
+
+def _reverse_path(values: dict[str, str]) -> list[Setting]:
+    """The stricter of "all" and the interface's own value counts."""
+    pattern = re.compile(r"net\.ipv4\.conf\.(.+)\.rp_filter")
+    found = {match.group(1): value for key, value in values.items() if (match := pattern.fullmatch(key))}
+    held = []
+    for name, value in sorted(found.items()):
+        effective = max((item for item in (value, found.get("all", "0")) if item.isdecimal()), key=int, default=value)
+        if name in ("default",):
+            continue
+        if effective == "1":
+            says = "strict: a packet whose answer would leave by another interface is dropped (asymmetric routes)"
+            weight = Weight.RISK
+        else:
+            says, weight = "loose or off", Weight.FINE
+        held.append(
+            Setting(
+                key=f"net.ipv4.conf.{name}.rp_filter",
+                value=value,
+                weight=weight,
+                says=says,
+                wanted="2" if weight is Weight.RISK else "",
+            )
+        )
+    return held
+
+
+def _conntrack(values: dict[str, str]) -> Setting | None:
+    limit, count = values.get("net.netfilter.nf_conntrack_max"), values.get("net.netfilter.nf_conntrack_count")
+    if limit is None or count is None or not limit.isdecimal() or not count.isdecimal() or int(limit) == 0:
+        return None
+    part = int(count) / int(limit)
+    key = "net.netfilter.nf_conntrack_count"
+    value = f"{count} of {limit}"
+    if int(count) >= int(limit):
+        says = "the table is full: packets of new connections are dropped"
+        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says)
+    if part >= _NEARLY_FULL:
+        return Setting(key=key, value=value, weight=Weight.RISK, says="the table is nearly full")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="room in the table")
+
+
+def _bridge(values: dict[str, str]) -> Setting | None:
+    key = "net.bridge.bridge-nf-call-iptables"
+    value = values.get(key)
+    if value is None:
+        return None
+    if value == "0":
+        says = (
+            "packets between Pods on one bridge pass no netfilter: the answer of a backend on the same node is not "
+            "translated back"
+        )
+        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
+    return Setting(key=key, value=value, weight=Weight.FINE, says="bridged packets pass netfilter")
+
+
+def without_hairpin(modes: Sequence[HairpinModes]) -> tuple[str, ...]:
+    """Bridge ports that do not send a packet back where it came from: a Pod behind one can't reach itself through its
+    Service, though the masquerade rule is there."""
+    return tuple(sorted({port for item in modes for port, on in item.ports.items() if not on}))
