@@ -13,8 +13,9 @@ import typer
 from svcpath.errors import UsageError
 from svcpath.lab import home as homes
 from svcpath.lab import labs
+from svcpath.lab import record as recording
 from svcpath.lab.experiment import play, statements
-from svcpath.lab.experiment.manifests import Variant
+from svcpath.lab.experiment.manifests import NAMESPACE, Variant
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.providers.base import Say
 
@@ -194,3 +195,27 @@ def table(rows: Sequence[tuple[str, ...]], limit: int = 110) -> str:
         "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
         for row in rows
     )
+
+
+@app.command()
+def record(
+    folder: Annotated[Path, typer.Argument(help="Folder to write, for `svcpath diagnose --evidence FOLDER`.")],
+    lab: LabName = DEFAULT_NAME,
+    namespace: Annotated[
+        list[str] | None, typer.Option("--namespace", "-n", help="Namespace to record; several times.")
+    ] = None,
+    client: Annotated[
+        list[str] | None, typer.Option("--client", help="Client Pod, NAMESPACE/NAME; several times.")
+    ] = None,
+) -> None:
+    """Save what `diagnose --evidence` needs, from real commands on the lab's cluster.
+
+    Example: svcpath lab record ./recorded -n service-ops --client service-ops/client-glibc
+    """
+    namespaces = tuple(namespace or [NAMESPACE])
+    clients = tuple(client or ([f"{NAMESPACE}/client-glibc"] if not namespace else []))
+    missing = recording.record(labs.provider(homes.home(lab)), folder, recording.Asked(namespaces, clients), progress())
+    for line in missing:
+        typer.echo(f"not recorded: {line}", err=True)
+    typer.echo(f"recorded {sum(1 for each in folder.iterdir() if each.is_file())} files. Next:")
+    typer.echo(f"  svcpath diagnose --evidence {folder}")

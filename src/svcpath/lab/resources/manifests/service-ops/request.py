@@ -1,4 +1,5 @@
-"""request URL COUNT: that many GET requests, each on a connection of its own, one line per request:
+"""request URL [COUNT [SECONDS]]: that many GET requests, each on a connection of its own
+and none longer than SECONDS (60), one line per request:
 
 TIME URL BODY code=STATUS exit=0 remote=ADDRESS:PORT connect=SECONDS total=SECONDS
 TIME URL ERROR code=000 exit=NUMBER remote=:0 connect=0 total=SECONDS
@@ -12,7 +13,7 @@ import sys
 import time
 import urllib.parse
 
-LIMIT = 60.0
+LIMIT = float(sys.argv[3]) if len(sys.argv) > 3 else 60.0
 
 
 def once(url: str) -> None:
@@ -21,7 +22,7 @@ def once(url: str) -> None:
     connected = 0.0
     remote, text, status, code = ":0", "", "000", 0
     try:
-        sock = socket.create_connection((parts.hostname, parts.port or 80), timeout=3)
+        sock = socket.create_connection((parts.hostname, parts.port or 80), timeout=min(3.0, LIMIT))
         connected = time.time() - began
         host, port = sock.getpeername()[:2]
         remote = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
