@@ -58,5 +58,14 @@ def current_mode(kubectl: Kubectl) -> str:
     return str(config.get("mode", "")) if isinstance(config, dict) else ""
 
 
+def synced(layout: Layout, mode: str) -> str:
+    """A shell test that succeeds on a node once kube-proxy wrote its Services in ``mode`` and the other mode is gone."""
+    if mode == "nftables":
+        family = "ip6" if layout.versions == (6,) else "ip"
+        return f"nft list map {family} kube-proxy service-ips | grep -q elements && ! iptables-save -t nat | grep -q :KUBE-SVC"
+    save = "ip6tables-save" if layout.versions == (6,) else "iptables-save"
+    return f"{save} -t nat | grep -q :KUBE-SVC && ! nft list tables | grep -q 'kube-proxy$'"
+
+
 def _template(name: str) -> string.Template:
     return string.Template((resources.folder() / "manifests" / "cluster" / name).read_text(encoding="utf-8"))

@@ -113,14 +113,26 @@ class Machine:
 
     def _spawn(self, node: str, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         files = " ".join(f"'{path}'" for path in cgroups.entry_files(self.home.identity, node))
+        self.detach(node, name, ["sh", "-c", _JOIN.format(files=files), name, *argv], environment)
+
+    def detach(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        handed_over: Sequence[int] = (),
+    ) -> None:
+        """Start a marked process that outlives this one, with ``handed_over`` file descriptors, and its log."""
         with self._log(node, name).open("ab") as log:
-            subprocess.Popen(
-                ["sh", "-c", _JOIN.format(files=files), name, *argv],
+            subprocess.run(
+                ["setsid", "--fork", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                start_new_session=True,
+                pass_fds=handed_over,
+                check=True,
                 env={
                     "PATH": PATH,
                     "HOME": "/root",

@@ -5,6 +5,7 @@ Names and groups are those that Kubernetes' RBAC knows (system:node:NAME in syst
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,16 +67,12 @@ class Authority:
             _certificate(
                 [
                     *("x509", "-req", "-CA", self.certificate, "-CAkey", self.folder / "ca.key", "-days", _DAYS),
-                    *("-set_serial", f"0x{int.from_bytes(_random(), 'big'):x}", "-extfile", file.name),
+                    *("-set_serial", f"0x{int.from_bytes(os.urandom(15), 'big'):x}", "-extfile", file.name),
                 ],
                 pair.certificate,
                 request.out,
             )
         return pair
-
-
-def _random() -> bytes:
-    return Path("/dev/urandom").open("rb").read(15)
 
 
 def _key(path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -153,22 +152,16 @@ class NetnsProvider:
             listener.listen(64)
             remembered.write_text(f"{listener.getsockname()[1]}\n")
             node = plan.control_plane
-            log = self.home.logs / f"{node.name}.forwarder.log"
-            with log.open("ab") as stream:
-                subprocess.Popen(
-                    [
-                        *self.machine.enter(node.name, network_only=True),
-                        *(sys.executable, "-I", forwarder.__file__, str(listener.fileno())),
-                        *(str(node.addresses[0]), str(configs.API_PORT)),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=stream,
-                    stderr=stream,
-                    cwd="/",
-                    pass_fds=[listener.fileno()],
-                    start_new_session=True,
-                    env={"PATH": nodes.PATH, **marks.mark(self.home.identity, node.name, "forwarder")},
-                )
+            self.machine.detach(
+                node.name,
+                "forwarder",
+                [
+                    *self.machine.enter(node.name, network_only=True),
+                    *(sys.executable, "-I", forwarder.__file__, str(listener.fileno())),
+                    *(str(node.addresses[0]), str(configs.API_PORT)),
+                ],
+                handed_over=[listener.fileno()],
+            )
 
     # ---- down -----------------------------------------------------------------------------------------------------
 
@@ -249,6 +242,14 @@ class NetnsProvider:
             kubectl.apply([addons.kube_proxy_config(self.layout, mode, authority)])
             kubectl.run("-n", "kube-system", "rollout", "restart", "daemonset/kube-proxy")
         kubectl.wait_rollout("kube-system", "daemonset/kube-proxy")
+        script = addons.synced(self.layout, mode)
+        for node in self.layout.nodes:
+            _wait_for(
+                f"kube-proxy's first {mode} sync on {node.name}",
+                lambda name=node.name: self.machine.run(name, ["sh", "-c", script], check=False).code == 0,  # type: ignore[misc]
+                60,
+                self.home,
+            )
 
     def freeze_proxy(self, node: str) -> None:
         self._signal_proxy(node, "STOP")
