@@ -37,7 +37,8 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def layers(self) -> tuple[str, ...]:
-        return (self.layer,) if isinstance(self.layer, str) else self.layer
+        named = (self.layer,) if isinstance(self.layer, str) else self.layer
+        return tuple(layer for layer in named if layer)
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"client": "from"}):

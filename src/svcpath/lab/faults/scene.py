@@ -24,7 +24,7 @@ _NOUNS = (
     "users",
     "quotes",
     "parcels",
-    "search",
+    "invoices",
     "mail",
     "rates",
 )
