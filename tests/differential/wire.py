@@ -24,6 +24,8 @@ def reply(query: dns.message.Message, action: str, transport: str) -> bytes | No
     head, _, rest = action.partition(":")
     if action in SILENT:
         return None
+    if head == "WRONGID" and transport == "tcp":
+        return None
     if head == "WRONGID":
         body = reply(query, rest, transport)
         return body and bytes([body[0] ^ 1]) + body[1:]

@@ -219,12 +219,14 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
     lines += [f"nameserver {address}" for address in addresses]
     options = [f"ndots:{source.choice([0, 1, 1, 2, 3, 4, 5, 5, 5, 5, 6, 10, 15, 16])}", "timeout:1", "attempts:1"]
     if source.random() < 0.04:
-        options[source.choice([1, 2])] = source.choice(["timeout:0", "attempts:0", "attempts:2"])
+        odd = source.choice(["timeout:0", "attempts:0", "attempts:2"])
+        if odd != "timeout:0" or probe != "hickory":
+            options[1 if odd == "timeout:0" else 2] = odd
     if source.random() < 0.25:
         options.append(source.choice(OPTIONS))
     if source.random() < 0.03:
         options.append(source.choice(["xndots:5", "ndots:2", "debug", "inet6"]))
-    if source.random() < 0.03 and servers > 1:
+    if source.random() < 0.03 and servers == 2:
         options.append("rotate")
     source.shuffle(options)
     if source.random() < 0.1:

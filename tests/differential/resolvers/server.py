@@ -109,6 +109,8 @@ class ScriptedServer:
                 size = int.from_bytes(await self._exactly(connection, 2), "big")
                 body, delay = self.decide(server, await self._exactly(connection, size), "tcp")
                 if body is None:
+                    if not self._closes():
+                        await self._exactly(connection, 1 << 16)
                     break
                 if delay:
                     await asyncio.sleep(delay)
@@ -117,6 +119,10 @@ class ScriptedServer:
             pass
         finally:
             connection.close()
+
+    def _closes(self) -> bool:
+        """Whether the last query's silence is a closed connection (TCDROP) rather than an open one (DROP)."""
+        return self.log[-1][5].startswith("TCDROP") or self.log[-1][3] == "?"
 
     async def _exactly(self, connection: socket.socket, size: int) -> bytes:
         data = b""

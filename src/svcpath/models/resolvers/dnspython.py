@@ -151,7 +151,9 @@ class _Walk:
         return _fail("NoAnswer", text, NO_ANSWER, self.now)
 
     def _resolve(self, names: tuple[str, ...], kind: str, rule: Rule) -> Part[tuple[str, tuple[str, ...]]]:
-        deadline = self.now + self.lifetime if kind == self.types[0] else self.lifetime
+        deadline = self.lifetime
+        if len(self.types) > 1:
+            deadline = self.now + min(max(self.lifetime - self.now, 0.0), self.config.timeout)
         for name in names:
             answer = yield from self._name(name, kind, rule, deadline)
             if answer is not None:

@@ -11,7 +11,7 @@ import msgspec
 
 from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
-from svcpath.models.resolvers.environment import INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
 from svcpath.models.resolvers.glibc_send import Reply, Sender
 from svcpath.models.resolvers.nsswitch import Service, hosts_services
 
@@ -46,8 +46,8 @@ CNAME_ONLY = Rule(
     "glibc res_query.c __res_context_query (ancount), dns-host.c gaih_getanswer",
 )
 FORGOTTEN = Rule(
-    "one family asked: an earlier server failure is forgotten when the last reply was usable",
-    "glibc dns-host.c _nss_dns_gethostbyname2_r, getaddrinfo.c gethosts (seen on 2.36)",
+    "AF_INET alone: an earlier server failure is forgotten when the last reply was usable (NSS says not found)",
+    "glibc getaddrinfo.c gaih_inet (__gethostbyname2_r), dns-host.c (2.36)",
 )
 NO_MODULE = Rule(
     "the last source of nsswitch.conf's hosts line has no module here: EAI_SYSTEM",
@@ -195,7 +195,7 @@ class Glibc:
         return self._lost(last or HOST_NOT_FOUND, sender)
 
     def _lost(self, herrno: str, sender: Sender) -> Found:
-        if herrno == TRY_AGAIN and self.environment.family != UNSPEC and not sender.last_failed:
+        if herrno == TRY_AGAIN and self.environment.family == INET and not sender.last_failed:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
         status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
@@ -204,7 +204,7 @@ class Glibc:
         if reply.addresses:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
-            herrno = HOST_NOT_FOUND if self.environment.family == UNSPEC else NO_DATA
+            herrno = NO_DATA if self.environment.family == INET else HOST_NOT_FOUND
             return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 

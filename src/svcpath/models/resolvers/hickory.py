@@ -109,9 +109,9 @@ def parse(text: str | None, hostname: str) -> Config:
                 elif key in KNOWN_OPTIONS:
                     edns = edns or key == "edns0"
                 else:
-                    return Config(error=f"Error parsing resolv.conf: invalid option at line {number + 1}")
+                    return Config(error=f"Error parsing resolv.conf: option at line {number} is not recognized")
         elif keyword not in ("lookup", "family", "sortlist"):
-            return Config(error=f"Error parsing resolv.conf: invalid line {number + 1}")
+            return Config(error=f"Error parsing resolv.conf: directive at line {number} is not recognized")
     if not servers:
         return Config(error="no nameservers found in config")
     for suffix in last.split():

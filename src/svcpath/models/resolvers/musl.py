@@ -76,6 +76,9 @@ NO_TIME = Rule("timeout:0: nothing is sent", "musl res_msend.c __res_msend_rc")
 CRASH = Rule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c __res_msend_rc")
 
 
+MISSING = Answer("TIMEOUT")
+
+
 class Config(msgspec.Struct, frozen=True):
     """resolv.conf as __get_resolv_conf reads it."""
 
@@ -290,14 +293,12 @@ class Musl:
                     if final[kind].truncated and self.modern:
                         cut.append((kind, query))
             if cut and not (yield from self._over_tcp(cut, final, settled)):
-                missing = Answer("TIMEOUT")
-                return tuple(missing for _ in self.types), max(settled.values())
+                return tuple(final.get(kind, MISSING) for kind in self.types), max(settled.values())
             if len(final) == len(self.types):
                 return tuple(final[kind] for kind in self.types), min(max(settled.values()), deadline)
             now = round(now + interval, 3)
             if now >= deadline:
-                missing = Answer("TIMEOUT")
-                return tuple(final.get(kind, missing) for kind in self.types), deadline
+                return tuple(final.get(kind, MISSING) for kind in self.types), deadline
             batch = tuple(
                 Query(queries[0].name, kind, server, "udp", now, deadline - now, False, queries[0].malformed)
                 for kind in self.types
@@ -314,6 +315,8 @@ class Musl:
         answers = yield from ask(Batch(queries, TCP))
         for (kind, _), answer in zip(cut, answers, strict=True):
             if answer.rcode not in ("NOERROR", "NXDOMAIN", "TIMEOUT"):
+                for each, _ in cut:
+                    final[each] = MISSING
                 return False
             final[kind] = answer
             settled[kind] += self.config.timeout if answer.silent else answer.delay

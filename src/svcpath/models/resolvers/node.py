@@ -20,6 +20,7 @@ from svcpath.models.resolvers.musl import Musl
 QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"
 ASKED = Rule("only the name itself is asked: no search list, no hosts file", QUERY)
 ANSWERED = Rule("the reply (whatever its code) or the silence is the result", QUERY)
+ALIAS_ONLY = Rule("an alias without address is an empty list, not an error", QUERY)
 BAD_NAME = Rule("the name can't be encoded", "c-ares ares_dns_name.c (1.34)")
 LOOKUP = Rule(
     "dns.lookup is libc's getaddrinfo; EAI_NONAME and EAI_NODATA are both ENOTFOUND", "Node deps/uv getaddrinfo.c"
@@ -52,8 +53,9 @@ class NodeResolve:
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
         channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
         (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
-        if result.addresses:
-            return Outcome(ok=True, addresses=result.addresses, rule=ANSWERED, seconds=channel.now)
+        if result.addresses or (result.records and result.status == "ARES_ENODATA"):
+            rule = ANSWERED if result.addresses else ALIAS_ONLY
+            return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=channel.now)
         return self._fail(result.status.removeprefix("ARES_"), name, ANSWERED, channel.now)
 
 

@@ -8,6 +8,7 @@ indices).
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -357,7 +358,7 @@ def result_key(probe: str, result: Any, name: str) -> Key:
     if not isinstance(result, dict):
         return ("unreadable", repr(result)[:80])
     if result.get("ok") is True:
-        return ("ok", tuple(sorted({str(address).partition("%")[0] for address in result.get("addrs") or ()})))
+        return ("ok", tuple(sorted({_address(str(address)) for address in result.get("addrs") or ()})))
     if "ok" not in result:
         return ("crash", result.get("rc", result.get("code")))
     text = str(result.get("err", ""))
@@ -371,6 +372,14 @@ def result_key(probe: str, result: Any, name: str) -> Key:
     if probe.startswith("node"):
         return ("error", result.get("code"), text)
     return ("error", _text(text))
+
+
+def _address(text: str) -> str:
+    """One spelling for an address, without its zone."""
+    try:
+        return str(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return text
 
 
 def show_key(key: Key) -> str:
