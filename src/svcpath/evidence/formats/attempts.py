@@ -1,10 +1,10 @@
 """Recorded connection attempts: svcpath's own JSON, curl lines, and sentences an engineer notes down.
 
-Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"client", "host", "port", "outcome", ...}]}``.
-curl lines: ``TIME URL BODY  code=200 exit=0 remote=10.0.0.1:80 connect=0.002`` (curl -w). Sentences:
-``pod: NAME (IP)``, ``[WHO:] curl TARGET -> OUTCOME``, ``client keeps connecting to IP:PORT``.
-Exit codes: libcurl-errors(3). curl's exit 7 does not say why it could not connect; without a reason in the text a
-failure within a second is a refusal, a later one stays an error.
+Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"client", "host", "port", "outcome",
+...}]}``. curl lines: ``TIME URL BODY  code=200 exit=0 remote=10.0.0.1:80 connect=0.002`` (curl -w). Sentences: ``pod:
+NAME (IP)``, ``[WHO:] curl TARGET -> OUTCOME``, ``client keeps connecting to IP:PORT``. Exit codes: libcurl-errors(3).
+curl's exit 7 does not say why it could not connect; without a reason in the text a failure within a second is a
+refusal, a later one stays an error.
 """
 
 from __future__ import annotations
