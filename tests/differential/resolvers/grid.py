@@ -138,7 +138,7 @@ def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
         "delays": [0.06 * index for index in range(servers)] if servers > 1 else [],
     }
     if probe.startswith(("musl", "glibc", "go", "cares")) and source.random() < 0.12:
-        job["args"] = [source.choice(["-4", "-6"])]
+        job["args"] = ["-4"] if probe in ("go-cgo", "go-default") else [source.choice(["-4", "-6"])]
     if source.random() < 0.12:
         job["hosts"] += _hosts(source, name, suffixes)
     if probe != "nginx" and source.random() < 0.08:
@@ -270,7 +270,7 @@ def _hosts(source: random.Random, name: str, suffixes: list[str]) -> str:
     bare = name.removesuffix(".")
     full = f"{bare}.{suffixes[0]}" if suffixes else f"{bare}.w"
     choice = source.choice([name, bare, bare + ".", full, bare.upper(), "other"])
-    if not choice.isascii() or " " in choice or not choice:
+    if not choice.isascii() or " " in choice or not 0 < len(choice) < 250:
         choice = "other"
     lines = [f"{source.choice(['10.7.7.7', 'fd00::7'])} {source.choice(['first', choice])} {choice}"]
     if source.random() < 0.3:

@@ -23,7 +23,7 @@ from tests.differential.resolvers.server import Script, ScriptedServer
 
 MOUNTED = ("resolv.conf", "hosts", "nsswitch.conf")
 GRACE_SECONDS = 0.03
-PROBE_SECONDS = 60
+PROBE_SECONDS = 20
 
 
 class Worker:

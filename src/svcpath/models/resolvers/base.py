@@ -132,8 +132,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def crashed(self) -> bool:
-        """The process dies in the lookup; ``number`` is the signal, negative."""
-        return self.code.startswith("SIG")
+        """The process dies in the lookup (``number`` is the signal, negative) or never comes back from it (HANG)."""
+        return self.code.startswith("SIG") or self.code == "HANG"
 
     @property
     def same(self) -> tuple[object, ...]:

@@ -46,6 +46,7 @@ class Config(msgspec.Struct, frozen=True):
     timeout: float = 2.0
     rotate: bool = False
     edns: bool = False
+    problem: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -54,6 +55,7 @@ def parse(text: str | None, hostname: str) -> Config:
     search: list[str] = []
     _, dot, rest = hostname.partition(".")
     domain = rest if dot else ""
+    problem = ""
     ndots, timeout, rotate, edns = 1, 2.0, False, False
     for line in split_lines(text or ""):
         words = line.split()
@@ -63,8 +65,10 @@ def parse(text: str | None, hostname: str) -> Config:
             servers.append(words[1])
         elif words[0] == "domain":
             domain, search = words[1], []
+            problem = problem or _problem(domain)
         elif words[0] == "search":
             search = words[1:]
+            problem = problem or next(filter(None, map(_problem, search)), "")
         elif words[0] == "options":
             for word in words[1:]:
                 value = word.partition(":")[2].partition(":")[0]
@@ -78,7 +82,7 @@ def parse(text: str | None, hostname: str) -> Config:
                 elif "ndots" in word:
                     ndots = number if number is not None else ndots
     usable = tuple(server for server in servers if is_address(server))
-    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns)
+    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem)
 
 
 class _End(Exception):
@@ -109,7 +113,7 @@ class Dnspython:
             return _fail("NoResolverConfiguration", "no nameservers", NO_CONFIG)
         name = to_ascii(name)
         names = self.candidates(name)
-        problem = next(filter(None, (_problem(text) for text in (*self.config.search, name, *names))), "")
+        problem = self.config.problem or next(filter(None, map(_problem, (name, *names))), "")
         if problem:
             return _fail(problem, NAME_ERRORS[problem], BAD_NAME)
         walk = _Walk(self)

@@ -7,6 +7,8 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from svcpath.models.resolvers import glibc_conf
@@ -71,6 +73,16 @@ FINAL = {
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
+HANG, HANGS = "HANG", "the call does not return: glibc waits on the TCP connection without a timeout"
+NO_TIMEOUT = Rule(
+    "a server that accepts the TCP connection and stays silent is waited for without end", "glibc res_send.c send_vc"
+)
+
+
+class _Hang(Exception):
+    pass
+
+
 class Found(msgspec.Struct, frozen=True):
     """What nss_dns says: addresses, or the h_errno and NSS status it ends in."""
 
@@ -83,10 +95,12 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Glibc:
-    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits."""
+    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits. ``canonname``: the
+    caller asks for AI_CANONNAME (the JVM, .NET, Go), so that AF_INET does not take its own shorter way."""
 
-    def __init__(self, environment: Environment, version: str = "2.36") -> None:
+    def __init__(self, environment: Environment, version: str = "2.36", *, canonname: bool = False) -> None:
         self.environment = environment
+        self.simple = environment.family == INET and not canonname
         self.version = version
         number = tuple(int(part) for part in version.split(".") if part.isdigit())
         self.config = glibc_conf.read(environment, number)
@@ -110,7 +124,7 @@ class Glibc:
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
-            no_data = "EAI_SYSTEM"
+            no_data = "" if self.simple else "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
@@ -120,6 +134,8 @@ class Glibc:
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
+                if result.herrno == HANG:
+                    return Outcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
                 if result.addresses:
                     return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
                 status = result.status
@@ -146,7 +162,10 @@ class Glibc:
         no_aaaa = "no-aaaa" in self.config.flags
         sender = Sender(self.config, ("A",) if no_aaaa else types, memory, now)
         sender.masked = no_aaaa and "A" not in types
-        return (yield from self._search(target, sender, ALIAS if target != name else None))
+        try:
+            return (yield from self._search(target, sender, ALIAS if target != name else None))
+        except _Hang:
+            return Found((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
 
     def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
         config = self.config
@@ -195,7 +214,7 @@ class Glibc:
         return self._lost(last or HOST_NOT_FOUND, sender)
 
     def _lost(self, herrno: str, sender: Sender) -> Found:
-        if herrno == TRY_AGAIN and self.environment.family == INET and not sender.last_failed:
+        if herrno == TRY_AGAIN and self.simple and not sender.last_failed:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
         status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
@@ -204,7 +223,7 @@ class Glibc:
         if reply.addresses:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
-            herrno = NO_DATA if self.environment.family == INET else HOST_NOT_FOUND
+            herrno = NO_DATA if self.simple else HOST_NOT_FOUND
             return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
@@ -214,7 +233,10 @@ class Glibc:
         wire = wire[:-1] if domain and wire.endswith(".") else wire
         if not encodable(wire):
             return Reply((), False, NO_RECOVERY, "NOERROR")
-        return (yield from sender.pair(wire, rule))
+        reply = yield from sender.pair(wire, rule)
+        if sender.hangs:
+            raise _Hang
+        return reply
 
 
 def encodable(name: str) -> bool:

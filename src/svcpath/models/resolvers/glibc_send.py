@@ -55,6 +55,7 @@ class Sender:
         self.first_rcode = "NOERROR"
         self.edns = "edns0" in config.flags
         self.masked = False
+        self.hangs = False
         self.last_failed = False
 
     @property
@@ -185,8 +186,8 @@ class Sender:
         return rcodes[choice]
 
     def _stream(self, name: str, server: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
-        """send_vc: both queries over one connection. A connection that the server closes with the second query unread
-        is reset, and tried once more."""
+        """send_vc: both queries over one connection, without any timeout once it stands. A connection that the server
+        closes with the second query unread is reset, and tried once more."""
         wait = float(max(self.config.timeout, 1))
         reset = False
         for again in (False, True):
@@ -202,8 +203,8 @@ class Sender:
                 self.now += max(answer.delay for answer in answers)
                 return answers
             if any(answer.rcode == "TIMEOUT" for answer in answers):
-                self.now += wait
-                return None
+                self.hangs = True
+                return answers
             closed = [answer.rcode == "CLOSED" for answer in answers]
             reset = True in closed[:-1]
         return None

@@ -63,7 +63,7 @@ class Go:
     ) -> None:
         self.environment = environment
         self.build = build
-        self.libc = libc or Glibc(environment)
+        self.libc = libc or Glibc(environment, canonname=True)
         self.strict = strict
         self.config = go_conf.read(environment.resolv_conf, environment.hostname)
 
@@ -125,6 +125,7 @@ class Go:
             text, flags = NO_SUCH_HOST, NOT_FOUND
         else:
             text, flags = outcome.text, TEMPORARY if outcome.code == "EAI_AGAIN" else ()
+            text = "device or resource busy" if outcome.code == "EAI_SYSTEM" else text
         return msgspec.structs.replace(
             outcome, code="DNSError", number=None, text=f"lookup {name}: {text}", flags=flags
         )

@@ -314,8 +314,19 @@ class _Walk:
 
 
 def _failed(name: str, kind: str) -> _Failure:
+    name = _unicode(name)
     query = f'Query {{ name: Name("{name}."), query_type: {kind}, query_class: IN }}'
     return _Failure(f"no records found for {query}", "no-records")
+
+
+def _unicode(name: str) -> str:
+    """Names are shown with their Unicode labels."""
+    if "xn--" not in name:
+        return name
+    try:
+        return ".".join(label.encode().decode("idna") for label in name.split("."))
+    except UnicodeError:
+        return name
 
 
 def _reserved(name: str) -> bool:
@@ -336,7 +347,7 @@ def name_problem(name: str) -> str:
         if len(label) > 63:
             return f"label bytes exceed 63: {len(label)}"
         if not label:
-            return "Malformed label: " + name
+            return "Malformed label: "
         if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
             return "Label contains invalid characters: Err(Errors)"
         total += len(label) + 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.environment import INET, Environment, inet_aton
+from svcpath.models.resolvers.environment import INET, Environment, inet_aton, ipv6_literal
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -24,6 +24,9 @@ LIBC = Rule(
 AMBIGUOUS = Rule(
     "an IPv4 literal with hexadecimal or octal parts is refused", "JDK IPAddressUtil.validateNumericFormatV4 (17)"
 )
+
+
+NOT_IPV6 = Rule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,8 +124,8 @@ class Jvm:
         self.settings = settings or Settings()
         if self.settings.system("java.net.preferIPv4Stack") == "true":
             environment = msgspec.structs.replace(environment, family=INET)
-            libc = None if libc is None else type(libc)(environment, libc.version)
-        self.libc = libc or Glibc(environment)
+            libc = Musl(environment, libc.version) if isinstance(libc, Musl) else None
+        self.libc = libc or Glibc(environment, canonname=True)
 
     @property
     def title(self) -> str:
@@ -133,6 +136,9 @@ class Jvm:
             return Outcome(
                 ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
             )
+        if ":" in name and ipv6_literal(name) is None:
+            text = f"java.net.UnknownHostException: {name}: invalid IPv6 address literal"
+            return Outcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)
         outcome = yield from self.libc.lookup(name, memory)
         if outcome.ok or outcome.crashed:
             return outcome

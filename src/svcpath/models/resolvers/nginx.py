@@ -111,6 +111,4 @@ class Nginx:
 
 
 def _code(answer: Answer) -> str:
-    if answer.lame:
-        return "NXDOMAIN"
     return answer.rcode if answer.rcode in CODES and answer.rcode != "TIMEOUT" else ""

@@ -27,6 +27,10 @@ LOOKUP = Rule(
 )
 
 
+TOO_LONG = Rule("a name above 255 bytes is refused", "libuv src/unix/getaddrinfo.c uv_getaddrinfo")
+ONION = Rule(".onion is never asked (RFC 7686)", "c-ares ares_query.c (1.34)")
+
+
 class NodeResolve:
     """``dns.resolve4`` (or ``resolve6`` when the family is inet6)."""
 
@@ -49,6 +53,8 @@ class NodeResolve:
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         asked = to_ascii(name).lower()
+        if asked.endswith((".onion", ".onion.")):
+            return self._fail("ENOTFOUND", name, ONION, 0.0)
         if not sendable(asked):
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
         channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
@@ -69,6 +75,8 @@ class NodeLookup:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if len(to_ascii(name)) > 255:
+            return Outcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome

@@ -339,10 +339,13 @@ def outcome_key(probe: str, outcome: Outcome, name: str) -> Key:
     """A model's outcome in the terms of a probe's record."""
     if outcome.ok:
         return ("ok", tuple(sorted(set(outcome.addresses))))
+    if outcome.code == "HANG":
+        return ("hang",)
     if outcome.crashed:
-        return ("crash", outcome.number)
+        return ("crash", 2 if probe.startswith("go") else outcome.number)
     if probe.startswith(("musl", "glibc", "python")):
-        text = f"gaierror: {outcome.text}" if probe.startswith("python") else outcome.text
+        prefix = "UnicodeError" if outcome.code == "UnicodeError" else "gaierror"
+        text = f"{prefix}: {outcome.text}" if probe.startswith("python") else outcome.text
         return ("error", outcome.number, text)
     if probe.startswith("go"):
         return ("error", _text(outcome.text), tuple(sorted(outcome.flags)))
@@ -359,6 +362,8 @@ def result_key(probe: str, result: Any, name: str) -> Key:
         return ("unreadable", repr(result)[:80])
     if result.get("ok") is True:
         return ("ok", tuple(sorted({_address(str(address)) for address in result.get("addrs") or ()})))
+    if result.get("hung"):
+        return ("hang",)
     if "ok" not in result:
         return ("crash", result.get("rc", result.get("code")))
     text = str(result.get("err", ""))
