@@ -26,7 +26,7 @@ from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
 
-#: A Need for this Pod or node asks for what nobody is named as the owner of.
+#: A Need for this Pod asks for what nobody is named as the owner of.
 UNOWNED = "?"
 _Key = tuple[str, str, str, str]
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
@@ -209,7 +209,7 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
-    if UNOWNED in (need.pod, need.node):
+    if need.pod == UNOWNED:
         return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False
