@@ -143,12 +143,15 @@ def budget_report(
     records: list[WorkloadRecord] = []
     findings: list[FindingRecord] = []
     for one in present:
-        subject = _subject(one.value, services, asked)
-        if subject is None or not _meant(one.value, asked):
+        obj = one.value
+        if not isinstance(obj, Object) or not _meant(obj, asked):
+            continue
+        subject = _subject(obj, services, asked)
+        if subject is None:
             continue
         found = budget(subject, others=others, health=health, given=asked.given, on_signal=asked.on_signal)
         around = Around(
-            obj=one.value,
+            obj=obj,
             others=others,
             disruptions=disruptions,
             ipvs=_ipvs(present),
@@ -171,9 +174,9 @@ def budget_report(
     )
 
 
-def _subject(value: Any, services: Sequence[Service], asked: Asked) -> Subject | None:
+def _subject(value: Object, services: Sequence[Service], asked: Asked) -> Subject | None:
     """The workload; ReplicaSets and Pods that another workload made are judged at their owner."""
-    if not isinstance(value, Object) or pod_spec(value) is None:
+    if pod_spec(value) is None:
         return None
     if any(one.controller for one in value.metadata.owner_references or ()):
         return None

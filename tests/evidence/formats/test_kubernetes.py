@@ -8,7 +8,7 @@ import pytest
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.formats import kubernetes, limits
+from svcpath.evidence.formats import kubernetes, kubernetesyaml, limits
 from svcpath.evidence.formats.item import Item, Listing
 
 
@@ -111,7 +111,7 @@ def test_a_custom_kind_with_a_pod_template_is_a_workload() -> None:
 
 def test_wrong_types_in_yaml_are_reported_where_they_stand() -> None:
     text = "kind: Service\napiVersion: v1\nmetadata: {name: a}\nspec:\n  ports:\n  - port: '80'\n---\nkind: Pod\nmetadata: {name: b}\n"
-    found = kubernetes.read_yaml(text)
+    found = kubernetesyaml.read_yaml(text)
     assert names(found) == ["b"]
     bad = found[0]
     assert isinstance(bad, Item)
@@ -120,7 +120,7 @@ def test_wrong_types_in_yaml_are_reported_where_they_stand() -> None:
 
 
 def test_a_yaml_list_of_one_kind_is_a_listing() -> None:
-    found = kubernetes.read_yaml(
+    found = kubernetesyaml.read_yaml(
         "kind: ServiceList\napiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n"
     )
     assert found[0] == Listing(Kind.SERVICE, 1)

@@ -26,7 +26,7 @@ from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
 
-#: A Need for this Pod or node asks for what nobody is named as the owner of.
+#: A Need for this Pod asks for what nobody is named as the owner of.
 UNOWNED = "?"
 _Key = tuple[str, str, str, str]
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
@@ -153,7 +153,7 @@ class Evidence:
             return Observation(
                 need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
             )
-        return _unreadable(need, f"no {need.kind.value}{place} in the evidence", command)
+        return _unreadable(need, f"no {_word(need.kind)}{place} in the evidence", command)
 
 
 def _opened(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes | Item]]:
@@ -178,6 +178,11 @@ def _plural(kind: Kind, count: int) -> str:
     if count == 1 or kind.value.endswith("s"):
         return kind.value
     return kind.value.removesuffix("y") + "ies" if kind.value.endswith("cy") else kind.value + "s"
+
+
+def _word(kind: Kind) -> str:
+    """How a kind is called in a sentence. "no EndpointSlice" is easily misread as "no endpoints"."""
+    return "slice" if kind is Kind.ENDPOINT_SLICE else kind.value
 
 
 def _owner(provenance: Provenance) -> str:
@@ -209,7 +214,7 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
-    if UNOWNED in (need.pod, need.node):
+    if need.pod == UNOWNED:
         return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False

@@ -22,6 +22,7 @@ from svcpath.evidence.formats import (
     dumps,
     jsonkinds,
     kubernetes,
+    kubernetesyaml,
     lines,
     logs,
     metrics,
@@ -70,12 +71,12 @@ FORMATS: tuple[Format, ...] = (
     Format("netstat", netstat.is_netstat, netstat.read_netstat),
     _dump("ipset", dumps.is_ipset, Kind.IPSET),
     Format("Corefile", corefile.is_corefile, corefile.read_corefile),
+    Format("DNS answers", dns.is_answers, dns.read_answers),
     Format("resolv.conf", resolverfiles.is_resolv_conf, resolverfiles.read_resolv_conf),
     Format("nsswitch.conf", resolverfiles.is_nsswitch, resolverfiles.read_nsswitch),
     Format("hosts", resolverfiles.is_hosts, resolverfiles.read_hosts),
     Format("environment", resolverfiles.is_environment, resolverfiles.read_environment),
     Format("metrics", metrics.is_metrics, metrics.read_metrics),
-    Format("DNS answers", dns.is_answers, dns.read_answers),
     _dump("cilium monitor", dumps.is_cilium_monitor, Kind.CILIUM_MONITOR),
     Format("log", logs.is_log, logs.read_log),
     Format("notes", lines.is_notes, lines.read_notes),
@@ -169,7 +170,7 @@ def _yaml_flow(text: Text) -> bool:
 
 def _yaml(text: Text) -> list[Item | Listing] | None:
     try:
-        return kubernetes.read_yaml(text.text)
+        return kubernetesyaml.read_yaml(text.text)
     except FormatError as error:
         if re.search(r"^\s*-?\s*(?:kind|apiVersion)\s*:", text.text, re.MULTILINE):
             return [damaged("Kubernetes objects", str(error), line=error.line)]

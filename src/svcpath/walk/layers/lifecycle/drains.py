@@ -14,7 +14,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.drain.budget import Budget, Outcome, budget
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
-from svcpath.models.drain.subject import Subject, subject_of
+from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import REMOVAL
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -51,7 +51,9 @@ def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
             continue
         found = budget(subject, others=beside, health=health.values)
         around = Around(obj=one.fact, others=beside, disruptions=tuple(disruptions.values))
-        given = [each for each in lint(found, around) if each.code in REPORTED and not _waits_itself(each, subject)]
+        given = [
+            each for each in lint(found, around) if each.code in REPORTED and not _excused(each, one.fact, subject)
+        ]
         alone = not view.endpoints and not view.pods and one.fact.status.observed_generation is None
         findings.extend(_finding(each, one, disruptions, fatal=alone and each.code in FATAL) for each in given)
         if found.outcome is Outcome.LOST and not any(each.code in FATAL for each in given):
@@ -61,8 +63,16 @@ def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
     return Judgement(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
 
 
-def _waits_itself(one: LintFinding, subject: Subject) -> bool:
-    return one.code == "SP707" and any(_WAITS_ITSELF.search(each.image) for each in subject.on_path)
+def _excused(one: LintFinding, workload: Workload, subject: Subject, *, service_known: bool) -> bool:
+    """A missing preStop is no risk that the evidence shows where no container declares a port, where a running workload's
+    Service is not in the evidence, or where the server waits by itself."""
+    if one.code != "SP707":
+        return False
+    if not service_known:
+        return True
+    spec = pod_spec(workload)
+    declares = any(each.ports for each in (spec.containers or () if spec else ()))
+    return not declares or any(_WAITS_ITSELF.search(each.image) for each in subject.on_path)
 
 
 def _finding(one: LintFinding, workload: Observation[Workload], disruptions: Reply, *, fatal: bool) -> Finding:
