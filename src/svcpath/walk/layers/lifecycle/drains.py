@@ -51,10 +51,13 @@ def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
             continue
         found = budget(subject, others=beside, health=health.values)
         around = Around(obj=one.fact, others=beside, disruptions=tuple(disruptions.values))
-        given = [
-            each for each in lint(found, around) if each.code in REPORTED and not _excused(each, one.fact, subject)
-        ]
         alone = not view.endpoints and not view.pods and one.fact.status.observed_generation is None
+        known = alone or bool(subject.services)
+        given = [
+            each
+            for each in lint(found, around)
+            if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
+        ]
         findings.extend(_finding(each, one, disruptions, fatal=alone and each.code in FATAL) for each in given)
         if found.outcome is Outcome.LOST and not any(each.code in FATAL for each in given):
             findings.append(_lost(found, one, alone))
