@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +46,18 @@ def progress() -> Say:
         typer.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
 
     return say
+
+
+@app.callback()
+def lab_commands() -> None:
+    """A TERM ends like Ctrl-C, so that what was done is undone on the way out."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt
 
 
 @app.command()
