@@ -24,6 +24,7 @@ from svcpath.lab.faults import make
 from svcpath.lab.faults.fault import in_folder, named, shipped
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
+from svcpath.lab.images import recipes
 from svcpath.lab.netns.layout import PROXY_MODES
 from svcpath.lab.providers.base import Say
 from svcpath.lab.score.row import Row, results, totals
@@ -94,6 +95,15 @@ def up(
     typer.echo(f"lab {lab} is up ({provider}, {proxy_mode}). Next:")
     typer.echo(f"  export KUBECONFIG={found.kubeconfig()}")
     typer.echo(f"  svcpath lab run reference{named}")
+
+
+@app.command()
+def packages() -> None:
+    """Print the Debian packages that a netns lab needs on this machine.
+
+    Example: apt-get install $(svcpath lab packages)
+    """
+    typer.echo(" ".join(recipes.packages()["machine"]))
 
 
 @app.command()

@@ -53,7 +53,7 @@ class NetnsProvider:
     # ---- up -------------------------------------------------------------------------------------------------------
 
     def up(self, say: Say) -> None:
-        nodes.require_root()
+        nodes.require_machine()
         if self.spec.proxy_mode not in PROXY_MODES:
             raise UsageError(f"proxy mode {self.spec.proxy_mode!r}: one of {', '.join(PROXY_MODES)}")
         plan, machine = self.layout, self.machine
