@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from svcpath.lab import home as homes
@@ -140,6 +141,14 @@ def test_the_mode_is_switched_by_kube_proxys_config_map(pair: tuple[Home, Home])
     assert "kube-proxy" not in provider.run_on_node("w1", ["nft", "list", "tables"]).out
     labs.set_mode(place, "nftables", _quiet)
     assert "KUBE-SVC" not in provider.run_on_node("w1", ["iptables-save", "-t", "nat"]).out
+
+
+def test_a_second_up_with_another_mode_switches_it(pair: tuple[Home, Home]) -> None:
+    place = pair[1]
+    spec = place.read_spec()
+    labs.bring_up(place, msgspec.structs.replace(spec, proxy_mode="nftables"), _quiet)
+    tables = labs.provider(place).run_on_node("cp", ["nft", "list", "tables"]).out
+    assert {"table ip kube-proxy", "table ip6 kube-proxy"} <= set(tables.splitlines())
 
 
 def test_up_mends_what_was_killed(pair: tuple[Home, Home]) -> None:
