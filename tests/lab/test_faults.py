@@ -214,3 +214,28 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
 def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         faults.in_folder(_write(tmp_path, files))
+
+
+def test_a_step_that_lacks_something_says_what(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="shell lacks 'node'"):
+        steps.run(_ground(tmp_path), {"shell": {"run": "true"}})
+
+
+@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+def test_a_step_of_a_shipped_fault_has_the_keys_that_its_kind_needs(fault: Fault) -> None:
+    needed = {
+        "patch": {"kind", "name", "with"},
+        "delete": {"kind", "name"},
+        "scale": {"name", "replicas"},
+        "restart": {"workload"},
+        "rollout": {"workload"},
+        "shell": {"node", "run"},
+        "inside": {"pod", "run"},
+        "save": {"kind", "name", "namespace"},
+        "restore": {"kind", "name", "namespace"},
+        "corefile": {"replace", "with"},
+        "until": {"get"},
+    }
+    for step in (*fault.steps, *fault.undo):
+        ((name, value),) = step.items()
+        assert needed.get(name, set()) <= (set(value) if isinstance(value, dict) else set())

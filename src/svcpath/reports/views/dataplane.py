@@ -21,7 +21,7 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
         for one in report.nodes
     )
     columns = ("node", "mode", "frontends", "backends", "missing", "stale", "other", "not understood")
-    sections: list[Section] = [Table(columns, rows, "llrrrrrr")]
+    sections: list[Section] = [Table(columns, rows, "llrrrrrr")] if rows else []
     if report.rows:
         shown = report.rows if verbose else report.rows[:50]
         sections.append(Points("Drift", tuple(_row(one) for one in shown)))
@@ -30,7 +30,9 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
     elif report.undecided:
         said = f"{len(report.undecided)} lines that may matter were not understood"
         sections.append(Statement(Mark.INCONCLUSIVE, "UNDECIDED", said))
-    elif report.nodes:
+    elif not report.nodes:
+        sections.append(Statement(Mark.INCONCLUSIVE, "UNDECIDED", "nothing was compared"))
+    else:
         sections.append(Statement(Mark.PASS, "NO DRIFT", f"{len(report.nodes)} nodes hold what the slices say"))
     if report.undecided:
         lines = tuple(Point(f"{one.node} line {one.line}: {one.text}") for one in report.undecided[:10])
@@ -53,9 +55,9 @@ def _row(one: DriftRow) -> Point:
         "altered": "; altered: a full sync would mend it",
     }.get(one.cause, "")
     origins = f" (from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
-    note = f": {one.note}" if one.note else ""
+    note = f" {one.note}" if one.note else ""
     slices = f" (slice {one.slice})" if one.slice else ""
-    text = f"{one.node} {one.kind.upper()}  {service} {one.frontend}: {share}{target}{wanted}{age}{slices}{cause}{origins}{note}"
+    text = f"{one.node} {one.kind.upper()}: {service} {one.frontend} {share}{target}{wanted}{age}{slices}{cause}{origins}{note}"
     return Point(" ".join(text.split()), place=f"{one.path}:{one.rule}" if one.rule else one.path)
 
 

@@ -9,14 +9,16 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, LayerName, Standing, Status
 from svcpath.walk.scene import Scene, host_port
 
 #: Port numbers and words that suggest long-lived HTTP/2.
 GRPC = ("grpc", "h2c", "http2")
 
 
-def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...]) -> Judgement:
+def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...], layer: LayerName) -> Judgement:
+    """What of the flows belongs to ``layer``: stale entries to the data plane, connections to what is leaving, or that
+    keep others idle, to the lifecycle."""
     if not observed or not (view.slices or view.slices_reply.absent):
         return Judgement(looked=False)
     findings: list[Finding] = []
@@ -29,7 +31,8 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...])
         findings.extend(_untranslated(judged, one))
         findings.extend(_removed(view, judged, one))
         findings.extend(_crowded(view, service, judged, items, one))
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    mine = tuple(one for one in findings if one.layer == layer)
+    return Judgement(findings=mine, looked=bool(mine))
 
 
 def _by_frontend(judged: tuple[Judged, ...], kind: FlowKind) -> dict[Frontend, list[Judged]]:
