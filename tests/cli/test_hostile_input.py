@@ -199,14 +199,17 @@ def test_nothing_in_the_evidence_reaches_the_terminal_as_more_than_text(text: st
     wrong = {one for one in ran.out if unicodedata.category(one) in BAD} - allowed
     if form == "json":
         json.loads(ran.out)
-        assert not {one for one in ran.out if unicodedata.category(one) in ("Cc", "Cs")} - {"\n"}
+        assert not {one for one in ran.out if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp")} - {"\n"}
+        assert "\u202e" not in ran.out
         return
     assert not wrong, wrong
     assert not ran.err
     assert not re.search(r"^FAULT at dataplane", ran.out, re.M)
     if form == "markdown":
-        assert "<script" not in ran.out.replace("\\<", "")
-        assert not re.search(r"(?<!\\)\]\(http", re.sub(r"(`+).*?\1", "", ran.out))
+        prose = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", ran.out.replace("\\`", ""))
+        assert not re.search(r"(?<!\\)<script", prose)
+        assert not re.search(r"(?<!\\)\]\(http", prose)
+        assert not re.search(r"@everyone", prose)
 
 
 def test_a_hostile_path_is_shown_as_text(tmp_path: Path) -> None:
@@ -296,7 +299,7 @@ def test_no_traceback_leaves_the_process(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(BOMB)
     (tmp_path / "b.json").write_bytes(b'{"kind":' * 50_000)
     done = subprocess.run(
-        [sys.executable, "-m", "svcpath.cli.main", "diagnose", "--evidence", str(tmp_path)],
+        [sys.executable, "-m", "svcpath", "diagnose", "--evidence", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=120,
