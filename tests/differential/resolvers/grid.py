@@ -118,7 +118,7 @@ def jobs(count: int, seed: int, probes: set[str]) -> list[dict[str, Any]]:
 def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
     suffixes = _suffixes(source)
     name = _name(source)
-    while probe == "cares-gai" and (not name.isascii() or len(name) > 200):
+    while probe in ("cares-gai", "node-resolve4") and (not name.isascii() or len(name) > 200):
         name = _name(source)
     if probe == "nginx":
         name = f"n{source.randrange(10**9)}.{'.'.join(source.choices(LABELS, k=source.randint(1, 3)))}"
