@@ -274,7 +274,9 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
             if isinstance(request, Batch):
                 answers = []
                 for query in request.queries:
-                    answer = MALFORMED if query.malformed else answer_of(query)
+                    answer = answer_of(query)
+                    if query.malformed and (isinstance(answer, Unknown) or not answer.silent):
+                        answer = MALFORMED
                     if isinstance(answer, Unknown):
                         alternatives = answer.alternatives or ALTERNATIVES
                         key = query.name.lower()

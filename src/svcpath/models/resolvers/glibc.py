@@ -58,7 +58,8 @@ NO_MODULE = Rule(
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
 DIGITS_DOTS = Rule(
-    "AF_INET alone: digits and dots that are no address are not asked", "glibc digits_dots.c __nss_hostname_digits_dots"
+    "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
+    "glibc digits_dots.c __nss_hostname_digits_dots",
 )
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
 NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
@@ -74,6 +75,7 @@ FINAL = {
     NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
 }
 DIGITS = frozenset("0123456789.")
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF.:")
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -125,13 +127,17 @@ class Glibc:
             if family == UNSPEC or (family == INET6) == (v4 is None):
                 return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
             return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
-        if self.simple and name and set(name) <= DIGITS and name[-1] != ".":
+        if self.simple and _like_an_address(name):
             return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
         if glibc_conf.aborts(self.config.search):
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
-            no_data = "" if self.simple else "EAI_SYSTEM"
+            if self.simple and service.name not in ("files", "dns"):
+                if self._returns(service, "UNAVAIL"):
+                    break
+                continue
+            no_data = "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
@@ -244,6 +250,12 @@ class Glibc:
         if sender.hangs:
             raise _Hang
         return reply
+
+
+def _like_an_address(name: str) -> bool:
+    if ":" in name:
+        return set(name) <= HEXADECIMAL
+    return name != "" and set(name) <= DIGITS and name[-1] != "."
 
 
 def encodable(name: str) -> bool:

@@ -346,8 +346,8 @@ def name_problem(name: str) -> str:
     for label in bare.split(".") if bare else ():
         if len(label) > 63:
             return f"label bytes exceed 63: {len(label)}"
-        if not label:
-            return "Malformed label: "
+        if not label or label[0] == "-":
+            return f"Malformed label: {label}"
         if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
             return "Label contains invalid characters: Err(Errors)"
         total += len(label) + 1
