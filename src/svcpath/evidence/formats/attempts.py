@@ -31,7 +31,9 @@ _SENTENCE = re.compile(
     r"(?:(?P<who>[^:>]{1,80}?):\s+)?(?P<tool>curl|wget|nc|ncat|telnet|connect|grpcurl)\s+(?P<target>.+?)\s*"
     r"(?:->|=>|:|→)\s+(?P<outcome>\S.*)"
 )
-_WHO = re.compile(r"(?:pod|client|from)\s*[:=]\s*(?P<name>[A-Za-z0-9][\w./-]*)(?:\s*\((?P<ip>[0-9A-Fa-f.:]+)\))?\s*")
+_WHO = re.compile(
+    r"(?:pod|client|from)(?:\s*[:=]\s*|\s+)(?P<name>[A-Za-z0-9][\w./-]*)(?:\s*\((?P<ip>[0-9A-Fa-f.:]+)\))?\s*"
+)
 _KEEPS = re.compile(
     r"(?:(?P<who>[\w./-]+)\s+)?(?:keeps? connecting|still connects?|connects?|connected|connection) to\s+"
     r"(?P<target>\S+)\s*"
@@ -108,11 +110,14 @@ def from_json(value: dict[str, Any]) -> Attempts:
 def target(word: str) -> tuple[str, int] | None:
     """Host and port of a URL, ``host:port``, ``[v6]:port`` or ``host port``; port 0 if none is given or implied."""
     word = word.strip().strip("'\"")
-    if "://" not in word:
-        words = [part for part in word.split() if not part.startswith("-")]
-        if len(words) == 2 and words[1].isdecimal():
-            host = f"[{words[0]}]" if ":" in words[0] else words[0]
-            word = f"{host}:{words[1]}"
+    words = [part.strip("'\"") for part in word.split() if not part.startswith("-")]
+    url = next((part for part in words if "://" in part), "")
+    if url:
+        word = url
+    else:
+        if len(words) >= 2 and words[-1].isdecimal():
+            host = f"[{words[-2]}]" if ":" in words[-2] else words[-2]
+            word = f"{host}:{words[-1]}"
         elif words:
             word = words[-1]
         word = f"tcp://{word}" if not _bare_ipv6(word) else f"tcp://[{word}]"
@@ -244,5 +249,6 @@ def _named(words: str | None, client: tuple[str, str]) -> tuple[str, str]:
         return "other", ""
     if re.search(r"\b(same|this|self|itself)\b", words, re.I):
         return client
-    name = re.sub(r"^(?:from\s+)?(?:pod|client)[\s/]+", "", words.strip(), flags=re.I)
-    return name, ""
+    name = re.sub(r"^from\s+", "", words.strip(), flags=re.I)
+    name = re.sub(r"^(?:pod|client)[\s/]+", "", name, flags=re.I)
+    return re.sub(r"^node\s+", "node/", name, flags=re.I), ""

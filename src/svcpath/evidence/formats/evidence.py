@@ -18,6 +18,7 @@ from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.text import LogText
 from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
 from svcpath.evidence.formats.item import Item, Listing, Watched
@@ -25,7 +26,7 @@ from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
 
-#: A Need for this Pod or node asks for what nobody is named as the owner of.
+#: A Need for this Pod asks for what nobody is named as the owner of.
 UNOWNED = "?"
 _Key = tuple[str, str, str, str]
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
@@ -208,7 +209,7 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
-    if UNOWNED in (need.pod, need.node):
+    if need.pod == UNOWNED:
         return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False
@@ -340,8 +341,11 @@ def _observation(entry: _Entry, attribution: Attribution) -> Observed:
             for attempt in value.attempts
         )
         value = Attempts(attempts=named)
+    command = commands.for_state(item.kind, owner.node, owner.pod, owner.container)
+    if isinstance(value, LogText) and not owner.pod:
+        command = commands.for_log(value.component)
     provenance = Provenance(
-        command=commands.for_state(item.kind, owner.node, owner.pod, owner.container),
+        command=command,
         path=entry.path,
         line=item.line,
         node=owner.node,

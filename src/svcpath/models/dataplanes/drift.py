@@ -17,6 +17,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes.expected import Expectation, Expected, NodeView, expected, is_programmed
 from svcpath.models.dataplanes.layout import Detector, detector_of, own_not_understood
+from svcpath.models.dataplanes.quick import QuickCheck
 from svcpath.models.dataplanes.table import (
     Backend,
     Dialect,
@@ -69,6 +70,13 @@ WITHOUT_EFFECT = frozenset(
 
 
 _AFFINITY = frozenset({Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT})
+_FATES = {
+    Verdict.NONE: "untranslated",
+    Verdict.DROP: "dropped",
+    Verdict.REJECT: "rejected",
+    Verdict.ACCEPT: "untranslated",
+    Verdict.BACKENDS: "to backends",
+}
 #: Entries of Cilium that no Service asks for.
 _NOT_OF_SERVICES = frozenset({"HostPort", "LocalRedirect"})
 
@@ -193,7 +201,21 @@ class _Comparison:
             for item in expected(service, self.slices.of(service), self.node):
                 wanted.setdefault(item.frontend, item)
         self._prepare_sources(wanted)
+        quick = {family: QuickCheck(self.table, family, self.detectors[family]) for family in (4, 6)}
+        sampled: set[int] = set()
         for item in wanted.values():
+            family = 6 if ":" in item.frontend.address else 4
+            check = quick[family]
+            if check.usable and check.holds(item):
+                if family in sampled:
+                    self.backends += len(item.cluster)
+                    continue
+                # The first is walked all the same: that the shared chains are right is shown by packets.
+                before = len(self.rows)
+                self._frontend(item)
+                if len(self.rows) == before and not self.undecided:
+                    sampled.add(family)
+                continue
             self._frontend(item)
         self._health_checks(names)
         self._unknown(wanted, names)
@@ -309,18 +331,27 @@ class _Comparison:
             return [self._row(item, Kind.FOREIGN_RULE, origin, rule=rule.line, note=note)]
         if want.verdict in (Verdict.REJECT, Verdict.DROP):
             return self._blocked(item, origin, want, outcome)
-        if got is Verdict.REJECT:
-            return [self._row(item, Kind.UNEXPECTED_REJECT, origin, rule=_last_line(outcome))]
-        if got is Verdict.DROP:
-            return [self._row(item, Kind.UNEXPECTED_DROP, origin, rule=_last_line(outcome))]
+        line = _last_line(outcome)
+        if got in (Verdict.NONE, Verdict.ACCEPT) or (got is not Verdict.BACKENDS and _by_cluster_ip_check(outcome)):
+            if self._met(item, outcome):
+                note = f"its rules translate to nothing: {_FATES[got]}"
+                return [self._row(item, Kind.MISSING, origin, one, rule=line, note=note) for one in want.backends]
+            return [self._row(item, Kind.FRONTEND_MISSING, origin, rule=line, note=_FATES[got])]
         if got is not Verdict.BACKENDS:
-            return [self._row(item, Kind.FRONTEND_MISSING, origin, rule=_last_line(outcome))]
+            kind = Kind.UNEXPECTED_REJECT if got is Verdict.REJECT else Kind.UNEXPECTED_DROP
+            return [self._row(item, kind, origin, rule=line)]
         return [*self._backends(item, origin, want, outcome), *self._treatment(item, origin, want, outcome)]
 
     def _blocked(self, item: Expectation, origin: Origin, want: Expected, outcome: Outcome) -> list[Row]:
         got = outcome.verdict
         if got is want.verdict:
-            return []
+            if self.table.dialect is not Dialect.NFTABLES or item.source_ranges:
+                return []
+            if self._met(item, outcome) and not _by_cluster_ip_check(outcome):
+                return []
+            kind = Kind.REJECT_MISSING if got is Verdict.REJECT else Kind.DROP_MISSING
+            note = "the check of cluster IPs rejects it all the same"
+            return [self._row(item, kind, origin, rule=_last_line(outcome), note=note)]
         if got is Verdict.BACKENDS:
             if want.verdict is Verdict.DROP and item.source_ranges:
                 return [self._row(item, Kind.SOURCE_RANGE_OPEN, origin, rule=_last_line(outcome))]
@@ -337,6 +368,11 @@ class _Comparison:
             return [self._row(item, kind, origin, rule=_last_line(outcome))]
         kind = Kind.UNEXPECTED_REJECT if got is Verdict.REJECT else Kind.UNEXPECTED_DROP
         return [self._row(item, kind, origin, rule=_last_line(outcome))]
+
+    def _met(self, item: Expectation, outcome: Outcome) -> bool:
+        """Did the packet come by the rule that names this frontend?"""
+        entry = self.table.frontends.get(item.frontend)
+        return entry is not None and any(rule.line in entry.lines for rule in outcome.rules)
 
     def _filters(self, item: Expectation) -> bool:
         """Does the dump hold the table that rejects and drops? `iptables-save -t nat` does not."""
@@ -364,10 +400,14 @@ class _Comparison:
                 rows.append(msgspec.structs.replace(row, wanted=other))
             else:
                 rows.append(self._row(item, Kind.STALE, origin, share.backend, rule=share.line, share=share.share))
-        rows += [self._row(item, Kind.MISSING, origin, backend, rule=_last_line(outcome)) for backend in missing]
-        if outcome.other:
-            lost = sum((part for _, part in outcome.other), Fraction(0))
-            note = ", ".join(f"{part} {verdict.value}" for verdict, part in outcome.other)
+        lost = sum((part for _, part in outcome.other), Fraction(0))
+        note = ", ".join(f"{part} {_FATES[verdict]}" for verdict, part in outcome.other)
+        part_lost = lost / len(missing) if missing and lost else None
+        line = _last_line(outcome)
+        rows += [self._row(item, Kind.MISSING, origin, one, rule=line, share=part_lost, note=note) for one in missing]
+        if missing:
+            return rows
+        if lost:
             rows.append(self._row(item, Kind.SHARE_LOST, origin, rule=_last_line(outcome), share=lost, note=note))
         elif outcome.uneven:
             note = ", ".join(f"{share.share} {share.backend}" for share in outcome.backends)
@@ -597,6 +637,11 @@ def _affinity_kind(wanted: int | None, outcome: Outcome) -> Kind | None:
 def _last_line(outcome: Outcome) -> int:
     """The rule that settled it, or came nearest."""
     return outcome.rules[-1].line if outcome.rules else 0
+
+
+def _by_cluster_ip_check(outcome: Outcome) -> bool:
+    """Rejected or dropped only because no rule of a frontend took it (chain of the nftables mode)."""
+    return bool(outcome.rules) and outcome.rules[-1].chain == "cluster-ips-check"
 
 
 def _shared(frontend: Frontend, wanted: dict[Frontend, Expectation], netfilter: bool) -> bool:

@@ -624,6 +624,8 @@ class Walker:
         if not backends:
             lead = max(other, key=lambda kind: other[kind]) if other else Verdict.NONE
         rest = tuple((kind, snap(weight)) for kind, weight in other.items() if backends or kind is not lead)
+        if len({seconds for _, seconds in recalls}) > 1:
+            complete = False
         if recalls and len(recalls) < len(backends) and not recalls[0][0].startswith("?"):
             complete = False
         states = [state for state, _ in ends]

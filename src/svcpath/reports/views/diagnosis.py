@@ -73,7 +73,7 @@ def _statement(report: Report) -> Statement:
 def _deciding(report: Report) -> FindingRecord | None:
     """The finding that the verdict names."""
     for one in report.findings:
-        if one.code == report.verdict.code and one.sentence == report.verdict.summary:
+        if one.code == report.verdict.code and report.verdict.summary.startswith(one.sentence):
             return one
     return None
 
@@ -113,7 +113,9 @@ def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
     for one in evidence:
         if points and one.command and points[-1].command == one.command:
             last = points[-1]
-            points[-1] = Point(f"{last.text}; {one.sentence}", last.command, f"{last.place}, {one.place}")
+            subject = last.text.partition(" ")[0]
+            more = one.sentence.removeprefix(f"{subject} ")
+            points[-1] = Point(f"{last.text}; {more}", last.command, f"{last.place}, {one.place}")
         else:
             points.append(_point(one))
     return points

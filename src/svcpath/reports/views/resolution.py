@@ -36,7 +36,8 @@ def document(report: ResolveReport, *, verbose: bool = False) -> Document:
 
 def _said(outcome: OutcomeRecord) -> str:
     if outcome.resolves:
-        return ", ".join(outcome.addresses)
+        # "?" stands for an answer that the evidence does not have.
+        return ", ".join(one if one != "?" else "an address that is not known" for one in outcome.addresses)
     number = f" ({outcome.number})" if outcome.number is not None else ""
     flags = f" {', '.join(outcome.flags)}" if outcome.flags else ""
     return f'{outcome.code}{number} "{outcome.text}"{flags}'
@@ -87,10 +88,12 @@ def _parting(one: DivergenceRecord) -> list[Section]:
 
 
 def _mends(name: NameRecord) -> Table:
+    failing = any(one.outcome is not None and not one.outcome.resolves for one in name.resolvers)
+    title = "What would mend it, each re-run" if failing else "Nothing fails; what would save queries, each re-run"
     return Table(
         ("change", "what it leads to"),
         tuple((one.label, _mend(one)) for one in name.mends),
-        title="What would mend it, each re-run",
+        title=title,
     )
 
 

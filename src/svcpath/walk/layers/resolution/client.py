@@ -39,6 +39,15 @@ class Client:
         return self.resolv_conf.fact.text if self.resolv_conf else None
 
     @property
+    def hosts_text(self) -> str:
+        """The hosts file, else the lines that the kubelet writes for hostAliases."""
+        if self.hosts is not None:
+            text: str = self.hosts.fact.text
+            return text
+        aliases = self.pod.fact.spec.host_aliases if self.pod else None
+        return "".join(f"{one.ip}\t{' '.join(one.hostnames or ())}\n" for one in aliases or ())
+
+    @property
     def label(self) -> str:
         return self.pod.fact.name if self.pod else "the client"
 

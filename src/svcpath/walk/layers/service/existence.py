@@ -11,13 +11,16 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene
+from svcpath.walk.shell import shell
 
 
 def check(view: Scene) -> Asking[Judgement]:
     if view.service is not None:
         return _present(view, view.service)
     request = view.request
-    command = f"kubectl -n {request.namespace} get service {request.service} -o yaml"
+    command = shell(
+        "kubectl -n {namespace} get service {service} -o yaml", namespace=request.namespace, service=request.service
+    )
     if not request.service:
         gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
         return Judgement(not_tested=(gap,), looked=False)
@@ -112,6 +115,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
     have = ", ".join(f"{port.port}/{port.protocol}{f' ({port.name})' if port.name else ''}" for port in service.ports)
     if service.is_headless and any(str(port.port) == asked for one in view.slices for port in one.fact.ports or ()):
         return []
+    meant = [str(port.port) for port in service.ports if str(port.target_port) == asked]
     return [
         finding(
             "SP206",
@@ -119,6 +123,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
             f"Service {service.name} has no port {asked}: it has {have or 'none'}",
             evidence=(observed,),
             standing=Standing.PROVEN,
+            details=(f"{asked} is the targetPort of port {', '.join(meant)}: clients use the latter",) if meant else (),
             namespace=service.namespace,
             service=service.name,
         )

@@ -1,0 +1,107 @@
+"""Real packets through real rules end where ``trace`` says, for Pods, the node and outside, in both families."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.evidence.facts.need import Kind
+from svcpath.models.dataplanes import Frontend, NodeView, Origin, ServiceTable, parse
+from tests.differential.kernel.agreement import Sender, compare, disagreements
+from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, Plan, iptables, nftables, random_service
+from tests.differential.kernel.namespaces import Namespaces, missing_tools
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.differential,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make network namespaces"),
+    pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}"),
+]
+
+#: Services in all; more with SVCPATH_KERNEL_SERVICES=N, another draw with SVCPATH_KERNEL_SEED=N.
+WHOLE = 300
+COUNT = int(os.environ.get("SVCPATH_KERNEL_SERVICES", "48"))
+SEED = int(os.environ.get("SVCPATH_KERNEL_SEED", "20261130"))
+BATCH = 8
+FLAVOURS = [(flavour, plan) for plan in (IPV4, IPV6) for flavour in ("iptables-legacy", "iptables-nft", "nftables")]
+
+
+@pytest.fixture(scope="module")
+def namespaces() -> Iterator[Namespaces]:
+    with Namespaces() as made:
+        yield made
+
+
+def _objects(services: list[Made]) -> tuple[list[Service], list[EndpointSlice]]:
+    pairs = [one.objects() for one in services]
+    return (
+        [msgspec.convert(pair[0], Service) for pair in pairs],
+        [msgspec.convert(pair[1], EndpointSlice) for pair in pairs],
+    )
+
+
+def _load(namespaces: Namespaces, flavour: str, plan: Plan, services: list[Made]) -> list[ServiceTable]:
+    """Load the rules, and read them back in every form the tools print."""
+    namespaces.clear()
+    addresses = frozenset({plan.node})
+    if flavour == "nftables":
+        namespaces.run("node", "nft", "-f", "-", text=nftables(services, plan))
+        dumps = [
+            (Kind.NFT_LIST, namespaces.run("node", "nft", "list", "ruleset")),
+            (Kind.NFT_LIST, namespaces.run("node", "nft", "-a", "list", "ruleset")),
+            (Kind.NFT_JSON, namespaces.run("node", "nft", "-j", "list", "ruleset")),
+        ]
+    else:
+        six = "6" if plan.family == 6 else ""
+        tool = flavour.replace("iptables", f"ip{six}tables")
+        namespaces.run("node", f"{tool}-restore", text=iptables(services, plan))
+        dumps = [
+            (Kind.IPTABLES_SAVE, namespaces.run("node", f"{tool}-save")),
+            (Kind.IPTABLES_SAVE, namespaces.run("node", f"{tool}-save", "-c")),
+        ]
+        if flavour == "iptables-nft":
+            dumps.append((Kind.NFT_LIST, namespaces.run("node", "nft", "list", "ruleset")))
+    return [
+        max(parse(kind, text, node=NODE, node_addresses=addresses), key=lambda table: len(table.frontends))
+        for kind, text in dumps
+    ]
+
+
+@pytest.mark.parametrize(("flavour", "plan"), FLAVOURS, ids=[f"{name}-ipv{plan.family}" for name, plan in FLAVOURS])
+def test_packets_go_where_trace_says(
+    namespaces: Namespaces, flavour: str, plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    share = max(1, COUNT // len(FLAVOURS))
+    chance = random.Random(f"{SEED} {flavour} {plan.family}")
+    node = NodeView(name=NODE, addresses=frozenset({plan.node}))
+
+    def senders(_: Frontend) -> Iterator[Sender]:
+        yield Sender("pod", plan.pod, Origin.POD)
+        yield Sender("node", plan.node, Origin.NODE)
+        yield Sender("out", plan.outside, Origin.EXTERNAL)
+        yield Sender("out", plan.blocked, Origin.EXTERNAL)
+
+    asked, lines = 0, []
+    for start in range(0, share, BATCH):
+        made = [random_service(chance, number, plan) for number in range(start, min(start + BATCH, share))]
+        services, slices = _objects(made)
+        tables = _load(namespaces, flavour, plan, made)
+        for table in tables:
+            lines += [
+                f"expected differs ({table.source}): {text}" for text in disagreements(table, services, slices, node)
+            ]
+        questions, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
+        asked += questions
+        lines += [str(one) for one in differences]
+    report = f"{flavour} IPv{plan.family}: {share} of {WHOLE // len(FLAVOURS)} Services, {asked} questions, seed {SEED}"
+    with capsys.disabled():
+        sys.stdout.write(f"\n{report}, {len(lines)} differences\n")
+    assert asked
+    assert not lines, "\n".join([report, *lines])
