@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tracemalloc
 import uuid
 from collections.abc import Callable, Iterator
@@ -192,17 +193,21 @@ def decoded(data: bytes) -> tuple[list[Service], list[EndpointSlice]]:
 
 
 @contextmanager
-def namespace() -> Iterator[Callable[..., str]]:
+def namespace() -> Iterator[Callable[..., bytes]]:
     """A network namespace of its own for the tools."""
     name = f"svcpath-bench-{uuid.uuid4().hex[:6]}"
     subprocess.run(["ip", "netns", "add", name], check=True, capture_output=True)
 
-    def run(*command: str, text: str | None = None) -> str:
+    def run(*command: str, text: str | None = None) -> bytes:
+        # Bytes and no decoding: what the tool takes, not what Python makes of its output.
         done = subprocess.run(
-            ["ip", "netns", "exec", name, *command], input=text, capture_output=True, text=True, check=False
+            ["ip", "netns", "exec", name, *command],
+            input=None if text is None else text.encode(),
+            capture_output=True,
+            check=False,
         )
         if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[:500]}")
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.decode()[:500]}")
         return done.stdout
 
     try:
@@ -266,6 +271,7 @@ class Bench:
         with namespace() as run:
             for flavour in ("nft", "legacy"):
                 tool = f"iptables-{flavour}"
+                sys.stderr.write(f"{label}: {tool}\n")
                 testing = best(lambda tool=tool: run(f"{tool}-restore", "--test", text=loadable), 3)  # type: ignore[misc]
                 self.ratio(f"iptables {label}: text to table / {tool}-restore --test", parsing, testing, 0.5)
                 run(f"{tool}-restore", text=loadable)
@@ -280,7 +286,7 @@ class Bench:
             self.ratio(f"nftables {label}: text and objects to drift / nft list table", nft_drifting, listing, 0.5)
             printed = run("nft", "-j", "list", "table", "ip", "kube-proxy")
         loading = best(lambda: orjson.loads(printed), 5)
-        from_json = best(compared(Kind.NFT_JSON, printed), 5)
+        from_json = best(compared(Kind.NFT_JSON, printed.decode()), 5)
         self.ratio(f"nftables {label}: nft -j and objects to drift / orjson.loads", from_json, loading, 2.0)
 
     def _growth(self) -> None:

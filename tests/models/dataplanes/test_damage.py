@@ -40,7 +40,7 @@ def _report(mode: str, node: str, kind: Kind, text: str) -> DriftReport:
 
 @pytest.mark.parametrize(("mode", "node", "name", "kind"), RECORDED[:4], ids=IDS[:4])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_line_dropped_cut_or_garbled_is_never_silent(
     mode: str, node: str, name: str, kind: Kind, data: st.DataObject
 ) -> None:
@@ -73,7 +73,7 @@ def _same_rule(line: str, cut: str) -> bool:
 
 @pytest.mark.parametrize(("mode", "node", "name", "kind"), RECORDED[:4], ids=IDS[:4])
 @given(place=st.integers(0, 400))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_line_twice_is_either_the_same_rules_or_not_silent(
     mode: str, node: str, name: str, kind: Kind, place: int
 ) -> None:
@@ -102,7 +102,7 @@ def test_a_dump_that_broke_off_is_never_clean(mode: str, node: str, name: str, k
 
 
 @given(text=st.text(alphabet=st.sampled_from(list('-A :*KUBESVCdnat{}"\n\t#,=@!1.0/')), max_size=300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -137,7 +137,7 @@ def _json_values() -> st.SearchStrategy[object]:
 
 
 @given(expression=_json_values(), element=_json_values())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_json_of_any_shape_gives_a_table_or_a_format_error(expression: object, element: object) -> None:
     rule = {"rule": {"family": "ip", "table": "nat", "chain": "a", "expr": expression}}
     items = [{"table": {"family": "ip", "name": "nat"}}, {"chain": {"family": "ip", "table": "nat", "name": "a"}}, rule]
@@ -151,7 +151,7 @@ def test_json_of_any_shape_gives_a_table_or_a_format_error(expression: object, e
 
 
 @given(text=st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_other_listings_too(text: str) -> None:
     for read in (ipvs.connections, ipvs.ipsets, cilium.backends, cilium.ct_entries):
         try:
@@ -161,7 +161,7 @@ def test_the_other_listings_too(text: str) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_damaged_line_of_the_oracle_is_never_silent(data: st.DataObject) -> None:
     name, kind = data.draw(
         st.sampled_from([("iptables-save.nf_tables.txt", Kind.IPTABLES_SAVE), ("nft-list-table.txt", Kind.NFT_LIST)])
