@@ -45,7 +45,7 @@ EvidenceOption = Annotated[
 NodeOption = Annotated[str, typer.Option("--node", help="One node alone.")]
 OutputOption = Annotated[
     list[str] | None,
-    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
 ]
 
 

@@ -21,12 +21,13 @@ def report(
     file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A report written by -o json.")],
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
 ) -> int:
     from svcpath.reports.report import decode, encode
     from svcpath.reports.views.diagnosis import document
+    from svcpath.reports.views.diagnosis_page import page
 
     wanted = output.parse(outputs)
     try:
@@ -35,5 +36,5 @@ def report(
         raise EvidenceError(f"can't read {file}: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"no svcpath report: {error}", path=str(file)) from error
-    output.write(wanted, lambda: document(saved, verbose=verbose), lambda: encode(saved))
+    output.write(wanted, lambda: document(saved, verbose=verbose), lambda: encode(saved), lambda: page(saved))
     return 0

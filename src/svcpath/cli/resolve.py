@@ -50,7 +50,7 @@ def resolve(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:

@@ -141,7 +141,10 @@ def _planes(held: Backends) -> Hop:
     for node in held.nodes[:LIMIT]:
         said = "; ".join(f"{front} {outcome}" for front, outcome in node.outcomes[:2])
         count = {
-            held_in.address for row in held.rows for held_in in row.tables if held_in.node == node.node and held_in.share
+            held_in.address
+            for row in held.rows
+            for held_in in row.tables
+            if held_in.node == node.node and held_in.share
         }
         if node.outcomes and all(outcome == "backends" for _, outcome in node.outcomes):
             said = f"to {len(count)} backend{'' if len(count) == 1 else 's'}"
