@@ -16,10 +16,12 @@ from pathlib import Path
 
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
-from svcpath.models.resolvers import COMPARED, World, canonical, compare
+from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
+from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
 from svcpath.reports.dataplane import (
     DriftContract,
@@ -148,6 +150,22 @@ def diagnose(
     return report(walk(source, asked, progress))
 
 
+class LiveWorld:
+    """A live server as the world of a resolver model; each question is asked once."""
+
+    def __init__(self, server: DnsServer) -> None:
+        self._server = server
+        self._known: dict[tuple[str, str, str], Answer] = {}
+
+    def answer(self, query: Query) -> Answer:
+        key = (query.name.lower(), query.type, query.transport)
+        if key not in self._known:
+            row = self._server.ask(query.name, query.type, query.transport)
+            truncated = row.rcode == "TRUNCATED"
+            self._known[key] = Answer("NOERROR", truncated=True) if truncated else from_row(row, query.type)
+        return self._known[key]
+
+
 def resolve(
     source: Source,
     names: Sequence[str],
@@ -155,18 +173,19 @@ def resolve(
     resolver: str = "",
     client: str = "",
     namespace: str = "",
-    world: World | None = None,
+    server: str = "",
 ) -> ResolveReport:
     """What resolvers make of ``names``: each query, its answer, the rule that led on, and the outcome.
 
     ``resolver`` is one resolver's name, or "" or "all" to compare. The client's resolv.conf, hosts and nsswitch.conf come
-    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``world`` is given.
-    Raises UsageError for an unknown resolver.
+    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``server`` names a
+    live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
     """
     asked = request("", namespace=namespace, client=client)
     around = Driver(source).run(surroundings(asked))
+    world: World = LiveWorld(DnsServer(server)) if server else around.world
     chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)
-    comparisons = tuple(compare(name, around.environment, world or around.world, chosen) for name in names)
+    comparisons = tuple(compare(name, around.environment, world, chosen) for name in names)
     return resolve_contract.report(comparisons, around.environment.resolv_conf or "")
 
 

@@ -46,8 +46,18 @@ def root(
         raise typer.Exit(Exit.USAGE)
 
 
+def _add_lab(arguments: list[str]) -> None:
+    """The lab's commands bring in much; they are added when they are meant or listed."""
+    wanted = not arguments or arguments[0] in ("lab", "-h", "--help")
+    if wanted and all(group.name != "lab" for group in app.registered_groups):
+        from svcpath.cli import lab
+
+        app.add_typer(lab.app, name="lab")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
+    _add_lab(arguments)
     try:
         result = app(args=arguments, standalone_mode=False)
         return int(result) if isinstance(result, int) else Exit.GOOD

@@ -15,7 +15,6 @@ from svcpath.cli.exits import Exit
 from svcpath.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
-    from svcpath.models.resolvers import World
     from svcpath.reports.resolve import ResolveReport
 
 HELP = """\
@@ -68,8 +67,7 @@ def resolve(
     if not paths and not server:
         raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
     source = FilesSource(paths) if paths else BytesSource({})
-    world = _live(server) if server else None
-    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, world=world)
+    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
     return _exit(result)
 
@@ -90,12 +88,6 @@ def _exit(result: ResolveReport) -> Exit:
             elif not one.outcome.resolves:
                 return Exit.BAD
     return code
-
-
-def _live(server: str) -> World:
-    from svcpath.evidence.sources.dns import LiveServer
-
-    return LiveServer(server)
 
 
 def _replay(path: Path, wanted: tuple[output.Output, ...]) -> int:

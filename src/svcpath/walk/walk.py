@@ -64,11 +64,15 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         results.append(result)
         if progress is not None:
             progress(result)
+    moved = tuple(one for result in results for one in result.elsewhere)
+    results = [_add(result, moved) for result in results]
+    results = [evidence_quality.cautious(result, driver.observations) for result in results]
     quality = driver.run(evidence_quality.check())
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
         results = [_add(result, (open_causes,)) for result in results]
+    results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
     return Diagnosis(
@@ -80,6 +84,13 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         not_tested=gaps,
         observations=driver.observations,
     )
+
+
+def _gaps(result: LayerResult, unread: tuple[NotTested, ...]) -> LayerResult:
+    """Name what could not be read at this layer, unless the layer has named it itself."""
+    told = {gap.command for gap in result.not_tested} | {gap.why for gap in result.not_tested}
+    mine = tuple(gap for gap in unread if gap.layer == result.name and not {gap.command, gap.why} & (told - {""}))
+    return dataclasses.replace(result, not_tested=(*result.not_tested, *mine)) if mine else result
 
 
 def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:

@@ -15,7 +15,19 @@ from sys import intern
 from typing import Any
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, address_value, canonical, prefix_value
+from svcpath.models.dataplanes.ruleset import (
+    Chain,
+    Match,
+    Rule,
+    Ruleset,
+    Table,
+    address_value,
+    canonical,
+    collector_paused,
+    is_ipv4,
+    is_ipv4_and_port,
+    prefix_value,
+)
 
 #: Built-in chains: hook and priority by table (include/uapi/linux/netfilter_ipv4.h).
 _HOOKS = {
@@ -141,6 +153,16 @@ def parse(text: str) -> Ruleset:
     was not declared, a line that is neither) in ``Ruleset.damaged``.
     """
     rules = Ruleset(text)
+    with collector_paused():
+        _read(rules, text)
+        if not rules.tables:
+            raise FormatError("no table (*nat, *filter) in it: give the output of iptables-save", line=1)
+        rules.seal()
+        _check_jumps(rules)
+    return rules
+
+
+def _read(rules: Ruleset, text: str) -> None:
     header_family = ""
     table: Table | None = None
     table_line = 0
@@ -163,7 +185,10 @@ def parse(text: str) -> Ruleset:
             if table is None:
                 _damage(rules, number, line, "")
                 continue
-            _declare(rules, table, table_name, line, number)
+            if line[-8:] == " - [0:0]" and " " not in (name := line[1:-8]) and name and name not in chains:
+                chains[name] = Chain(table.name, name, number)
+            else:
+                _declare(rules, table, table_name, line, number)
             continue
         elif line[:1] == "*":
             if table is not None:
@@ -215,7 +240,7 @@ def parse(text: str) -> Ruleset:
         else:
             found_chain = chains.get(name)
             if found_chain is None:
-                found_chain = chains[name] = Chain(table.name, name, number, declared=False)
+                found_chain = chains[name] = Chain(table.name, name, number, False)
                 _damage(rules, number, line, name)
             chain = found_chain
             appended = (name, chain)
@@ -233,9 +258,23 @@ def parse(text: str) -> Ruleset:
                     chain.rules.append(Rule(number, (protocol,), "dnat", backend))
                     continue
             elif parts[3] == "statistic" and parts[6] == "--probability" and parts[8] == "-j" and parts[5] == "random":
-                probability = _number(parts[7])
-                if probability is not None and parts[2] == "-m" and parts[4] == "--mode" and parts[9] not in _BUILTIN:
-                    chain.rules.append(Rule(number, (_probability(probability),), "jump", parts[9]))
+                chance = _chance(parts[7])
+                if chance is not None and parts[2] == "-m" and parts[4] == "--mode" and parts[9] not in _BUILTIN:
+                    chain.rules.append(Rule(number, chance, "jump", parts[9]))
+                    continue
+        elif count == 15:
+            if parts[3] == "-s" and parts[2] == "!" and parts[5] == "-d":
+                held = _destined(parts[6:])
+                if held is not None and prefix_value(parts[4]) is not None and parts[14] not in _BUILTIN:
+                    chain.rules.append(Rule(number, (_not_from(parts[4]), *held), "jump", intern(parts[14])))
+                    continue
+        elif count == 18:
+            if parts[2] == "-d" and parts[8] == "--comment" and parts[9][:1] == '"' and parts[11][-1:] == '"':
+                held = _destined([parts[3], *parts[4:6], *parts[12:]])
+                comment = f"{parts[9][1:]} {parts[10]} {parts[11][:-1]}"
+                plain = parts[6] == "-m" and parts[7] == "comment" and '"' not in comment and "\\" not in comment
+                if held is not None and plain and parts[17] not in _BUILTIN:
+                    chain.rules.append(Rule(number, held, "jump", parts[17], comment))
                     continue
         elif count == 4 and parts[2] == "-j" and parts[3] not in _BUILTIN:
             chain.rules.append(Rule(number, (), "jump", parts[3]))
@@ -243,11 +282,6 @@ def parse(text: str) -> Ruleset:
         chain.rules.append(_general(rules, number, line, name))
     if table is not None:
         _damage(rules, number, f"*{table_name} has no COMMIT", "")
-    if not rules.tables:
-        raise FormatError("no table (*nat, *filter) in it: give the output of iptables-save", line=1)
-    rules.seal()
-    _check_jumps(rules)
-    return rules
 
 
 def _damage(rules: Ruleset, number: int, text: str, chain: str) -> None:
@@ -283,7 +317,8 @@ def _check_jumps(rules: Ruleset) -> None:
         chains = table.chains
         for chain in chains.values():
             for position, rule in enumerate(chain.rules):
-                if rule.target in ("jump", "goto") and rule.argument not in chains:
+                argument = rule.argument
+                if argument.__class__ is str and argument not in chains and rule.target in ("jump", "goto"):
                     text = rules.line(rule.line)
                     rules.not_understood.append((rule.line, text, chain.name))
                     chain.rules[position] = Rule(rule.line, rule.matches, "opaque", text, rule.comment)
@@ -291,9 +326,9 @@ def _check_jumps(rules: Ruleset) -> None:
 
 def _host_and_port(text: str) -> tuple[str, int] | None:
     """``10.1.2.3:80`` and nothing else: the shape kube-proxy writes for IPv4."""
-    host, colon, port = text.partition(":")
-    if not colon or not port.isdecimal() or address_value(host) is None:
+    if is_ipv4_and_port(text) is None:
         return None
+    host, _, port = text.partition(":")
     number = int(port)
     return (host, number) if number < 65536 else None
 
@@ -308,8 +343,30 @@ def _number(text: str) -> float | None:
 
 
 @lru_cache(maxsize=4096)
-def _probability(number: float) -> Match:
-    return Match("probability", number)
+def _chance(text: str) -> tuple[Match] | None:
+    number = _number(text)
+    return None if number is None else (Match("probability", number),)
+
+
+@lru_cache(maxsize=256)
+def _not_from(prefix: str) -> Match:
+    return Match("source", prefix, True)
+
+
+@lru_cache(maxsize=4096)
+def _to_port(text: str) -> Match | None:
+    return Match("dport", ((int(text), int(text)),)) if text.isdecimal() and int(text) < 65536 else None
+
+
+def _destined(parts: list[str]) -> tuple[Match, Match, Match] | None:
+    """``10.96.0.10/32 -p tcp -m tcp --dport 53 -j CHAIN`` of kube-proxy, split at spaces."""
+    protocol = _PROTOCOLS.get(parts[2])
+    port = _to_port(parts[6])
+    if protocol is None or port is None or parts[1] != "-p" or parts[3] != "-m" or parts[4] != parts[2]:
+        return None
+    if parts[5] != "--dport" or parts[7] != "-j" or parts[0][-3:] != "/32" or is_ipv4(parts[0][:-3]) is None:
+        return None
+    return Match("destination", parts[0]), protocol, port
 
 
 def _general(rules: Ruleset, number: int, line: str, chain: str) -> Rule:

@@ -63,7 +63,7 @@ class Go:
     ) -> None:
         self.environment = environment
         self.build = build
-        self.libc = libc or Glibc(environment)
+        self.libc = libc or Glibc(environment, canonname=True)
         self.strict = strict
         self.config = go_conf.read(environment.resolv_conf, environment.hostname)
 
@@ -119,12 +119,13 @@ class Go:
     def _libc(self, name: str, memory: tuple[str, ...]) -> Asking:
         """cgo_unix.go cgoLookupHostIP: EAI_NONAME and EAI_NODATA are "no such host", the rest is libc's text."""
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         if outcome.code in ("EAI_NONAME", "EAI_NODATA"):
             text, flags = NO_SUCH_HOST, NOT_FOUND
         else:
             text, flags = outcome.text, TEMPORARY if outcome.code == "EAI_AGAIN" else ()
+            text = "device or resource busy" if outcome.code == "EAI_SYSTEM" else text
         return msgspec.structs.replace(
             outcome, code="DNSError", number=None, text=f"lookup {name}: {text}", flags=flags
         )

@@ -14,6 +14,7 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.shell import scope
 
 
 def as_text(selector: Mapping[str, str]) -> str:
@@ -30,7 +31,7 @@ def check(view: Scene) -> Asking[Judgement]:
             "endpoints",
             "the Pods that the selector picks",
             view.pods_reply.reason,
-            f"kubectl -n {service.namespace} get pods -o yaml",
+            f"kubectl {scope(service.namespace)} get pods -o yaml",
         )
         return Judgement(not_tested=(gap,), looked=False)
     if view.selected:
@@ -57,10 +58,10 @@ def check(view: Scene) -> Asking[Judgement]:
     details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
     missing = finding(
         "SP301",
-        Status.FAIL,
+        Status.INCONCLUSIVE if view.pods_reply.partial and not empty_slices else Status.FAIL,
         sentence,
         evidence=tuple(evidence),
-        standing=Standing.PROVEN if complete or empty_slices else Standing.SUPPORTED,
+        standing=Standing.PROVEN if complete or (empty_slices and not view.pods_reply.partial) else Standing.SUPPORTED,
         details=tuple(details),
         remedy=_mend(nearest),
         share="all new connections",
