@@ -57,6 +57,7 @@ def resolve(
     from svcpath.evidence.sources.memory import BytesSource
     from svcpath.reports.report import encode
     from svcpath.reports.views.resolution import document
+    from svcpath.reports.views.resolution_page import page
 
     wanted = output.parse(outputs)
     if replay is not None:
@@ -68,7 +69,7 @@ def resolve(
         raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
     source = FilesSource(paths) if paths else BytesSource({})
     result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
-    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     return _exit(result)
 
 

@@ -76,8 +76,12 @@ def _resolver(client: Client) -> Hop:
         facts.append("resolv.conf not in the evidence")
     else:
         words = [line.split() for line in client.conf.splitlines()]
-        facts += [" ".join(line) for line in words if line and line[0] in ("search", "options")][:LIMIT]
-    return Hop("resolver", ", ".join(client.resolvers) or "not known which", tuple(facts), ("resolution",))
+        for line in words:
+            if line and line[0] == "options":
+                facts.append(" ".join(line[: LIMIT + 1]))
+            elif line and line[0] == "search":
+                facts += [f"search {domain}" for domain in line[1:2]] + line[2:LIMIT]
+    return Hop("resolver", ", ".join(client.resolvers) or "any resolver", tuple(facts), ("resolution",))
 
 
 def _dns(dns: ClusterDns, servers: tuple[str, ...]) -> Hop:

@@ -169,16 +169,17 @@ def _socket_facts(report: Report, marks: dict[str, Mark], limit: int = 6) -> Ite
     for row in report.backends:
         place = f"[{row.address}]" if ":" in row.address else row.address
         held = next((each for each in row.tables if each.share), None)
-        share = f" {held.share}" if held else ""
+        share = f"{held.share} " if held else ""
         if not row.slice:
             mark = _doubt(marks, "dataplane") if row.tables else Mark.NOT_TESTED
             port = f":{row.tables[0].port}" if row.tables else ""
-            cells.append(Cell(f"{place or row.pod}{port}{share}", mark, _part(held), "in no slice"))
+            cells.append(Cell(f"{place or row.pod}{port}", mark, _part(held), f"{share}in no slice"))
             continue
         for chain in row.ports[:2]:
             number = f":{chain.slice_port}" if chain.slice_port is not None else ""
             mark = _socket_mark(chain.socket, marks) if row.ready or row.serving else Mark.NOT_TESTED
-            cells.append(Cell(f"{place}{number}{share}", mark, _part(held), chain.socket or "no port in the slice"))
+            said = chain.socket or "no port in the slice"
+            cells.append(Cell(f"{place}{number}", mark, _part(held), share + said))
     order = [Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_TESTED, Mark.SKIPPED]
     cells.sort(key=lambda cell: order.index(cell.mark or Mark.SKIPPED))
     yield from cells[:limit]

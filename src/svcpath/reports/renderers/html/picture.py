@@ -6,6 +6,8 @@ as not reached. Cards link to their layer, with or without JavaScript.
 
 from __future__ import annotations
 
+import re
+
 from svcpath.reports.document import Cell, Hop, Mark, Path, Station
 from svcpath.reports.renderers.html.markup import MARKS, bar, escape, sign, slug, tag
 
@@ -31,9 +33,9 @@ def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station]) -> str:
     place = "ends" if i == ends else "behind" if i > ends else ""
     css = " ".join(part for part in ("hop", MARKS[mark].css if mark else "plain", place) if part)
     flag = {"ends": tag("span", "fails here", "flag"), "behind": tag("span", "behind the fault", "flag")}.get(place, "")
-    name = f'<span class="who">{escape(hop.name)}</span>'
+    name = f'<span class="who">{_broken(hop.name)}</span>'
     if worst is not None:
-        name = f'<a class="who" href="#layer-{slug(worst.name)}">{escape(hop.name)}</a>'
+        name = f'<a class="who" href="#layer-{slug(worst.name)}">{_broken(hop.name)}</a>'
     facts = "".join(f"<li>{_fact(cell)}</li>" for cell in hop.facts)
     links = "".join(
         f'<a class="station" href="#layer-{slug(station.name)}">{sign(station.mark)}{escape(station.name)}</a>'
@@ -48,5 +50,10 @@ def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station]) -> str:
 def _fact(cell: Cell) -> str:
     mark = sign(cell.mark) if cell.mark else ""
     share = bar(cell.share) if cell.share is not None else ""
-    below = tag("span", cell.below, "below") if cell.below else ""
-    return f"{mark}{escape(cell.text)}{share}{below}"
+    below = f'<span class="below">{share}{_broken(cell.below)}</span>' if cell.below or share else ""
+    return f"{mark}{_broken(cell.text)}{below}"
+
+
+def _broken(text: str) -> str:
+    """Names may break after a dot before they break anywhere else; addresses do not. An escape never holds a dot."""
+    return re.sub(r"\.(?=[A-Za-z])", ".<wbr>", escape(text))

@@ -81,7 +81,7 @@ def _path(one: Path) -> str:
 def _points(one: Points) -> str:
     items = "".join(f"<li>{_point(point)}</li>" for point in one.points)
     kind = "ol" if one.numbered else "ul"
-    plain = ' class="plain"' if one.plain else ""
+    plain = ' class="plain"' if one.plain or (len(one.points) == 1 and not one.numbered) else ""
     body = f"<{kind}{plain}>{items}</{kind}>" if items else ""
     return f'<section class="points"><h2>{escape(one.title)}</h2>{body}</section>\n'
 
@@ -140,14 +140,28 @@ def _matrix(one: Matrix) -> str:
     return f'<section class="wide"><h2>{escape(one.title)}</h2>{_scroller(table, one.title)}{note}</section>\n'
 
 
-def _exhibit(one: Exhibit) -> str:
-    place = f"{one.path}:{one.line}" if one.path and one.line else one.path
-    said = tag("span", place, "place") if place else ""
-    return f"<li>{escape(one.text)} {said}{command(one.command) if one.command else ''}</li>"
+def _exhibit(held: tuple[Exhibit, ...]) -> str:
+    """Neighbours that one command shows again, as one point."""
+    said = "<br>".join(f"{escape(one.text)} {tag('span', _place(one), 'place') if one.path else ''}" for one in held)
+    return f"<li>{said}{command(held[0].command) if held[0].command else ''}</li>"
+
+
+def _place(one: Exhibit) -> str:
+    return f"{one.path}:{one.line}" if one.line else one.path
 
 
 def _exhibits(held: tuple[Exhibit, ...]) -> str:
-    return f"<ul>{''.join(_exhibit(one) for one in held)}</ul>" if held else ""
+    items: list[list[Exhibit]] = []
+    for one in held:
+        if items and one.command and items[-1][0].command == one.command:
+            items[-1].append(one)
+        else:
+            items.append([one])
+    return "".join(_exhibit(tuple(group)) for group in items)
+
+
+def _listed(held: tuple[Exhibit, ...]) -> str:
+    return f"<ul>{_exhibits(held)}</ul>" if held else ""
 
 
 def _claim(one: Claim) -> str:
@@ -155,7 +169,7 @@ def _claim(one: Claim) -> str:
     chief = " chief" if one.chief else ""
     meaning = f'<p class="meaning">{tag("b", one.title)} {escape(one.meaning)}</p>' if one.meaning else ""
     details = "".join(f"<li>{escape(text)}</li>" for text in one.details)
-    because = "".join(_exhibit(each) for each in one.exhibits) + details
+    because = _exhibits(one.exhibits) + details
     evidence = f"<h4>Because</h4><ol>{because}</ol>" if because else ""
     causes = "".join(_cause(each, one.exhibits) for each in one.causes)
     hypotheses = f"<h4>Hypotheses</h4>{causes}" if causes else ""
@@ -170,11 +184,11 @@ def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:
     """What supports it is told once: evidence that stands under Because already is only counted here."""
     fresh = tuple(each for each in one.supports if each not in told)
     again = len(one.supports) - len(fresh)
-    supports = _exhibits(fresh)
+    supports = _listed(fresh)
     if again:
-        supports = f'<p class="quiet">{again} of the points above</p>' + supports
+        supports = f'<p class="quiet">what stands under Because</p>{supports}'
     parts = [f"<dt>supports it</dt><dd>{supports}</dd>"] if supports else []
-    parts += [f"<dt>against it</dt><dd>{_exhibits(one.against)}</dd>"] if one.against else []
+    parts += [f"<dt>against it</dt><dd>{_listed(one.against)}</dd>"] if one.against else []
     if one.command:
         parts.append(f"<dt>would refute it</dt><dd>{command(one.command)}{tag('span', one.refutes, 'after')}</dd>")
     body = f"<dl>{''.join(parts)}</dl>" if parts else ""
