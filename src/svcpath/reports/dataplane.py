@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes import DriftReport, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
+from svcpath.models.dataplanes import DriftReport, Kind, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
 from svcpath.models.dataplanes.table import ServiceTable
 from svcpath.reports.report import Record
 from svcpath.walk.planes import Planes
@@ -88,7 +88,10 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
             complete=planes.complete and not narrowed,
         )
         path = plane.used.observation.provenance.path
-        rows.extend(_row(one, tables.label, path) for one in report.rows)
+        left = {dump.observation.provenance.path for dump in plane.left}
+        # A row does not tell which of several left-over dumps it was read in: then no place is better than a wrong one.
+        leftover = left.pop() if len(left) == 1 else ""
+        rows.extend(_row(one, tables.label, leftover if one.kind is Kind.LEFTOVER else path) for one in report.rows)
         undecided.extend(UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in report.undecided)
         nodes.append(_node(report, tables.label, plane.mode, plane.said))
     return DriftContract(
@@ -120,7 +123,7 @@ def _row(one: Row, node: str, path: str) -> DriftRow:
         service=one.service,
         backend=str(one.backend) if one.backend else "",
         kind=one.kind.value,
-        rule=one.rule,
+        rule=one.rule if path else 0,
         age=one.age,
         cause=one.cause.value,
         share=f"{one.share.numerator}/{one.share.denominator}" if one.share is not None else "",

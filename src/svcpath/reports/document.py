@@ -58,10 +58,11 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """``hops`` is the picture; without it the stations are all there is."""
+    """``hops`` is the picture; without it the stations are all there is. ``title`` says what stations are."""
 
     stations: tuple[Station, ...]
     hops: tuple[Hop, ...] = ()
+    title: str = "Layers"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def code(text: str) -> str:
 
 def _section(section: Section) -> Iterator[str]:
     match section:
-        case Path(stations, _):
+        case Path(stations):
             yield "| | layer | what is |"
             yield "|---|---|---|"
             for one in stations:

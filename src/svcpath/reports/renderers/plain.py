@@ -41,7 +41,7 @@ def simpler(section: Section) -> tuple[Section, ...]:
             return _timeline(section)
         case Path(stations, hops) if hops or any(one.details for one in stations):
             opened = tuple(part for one in stations for each in one.details for part in simpler(each))
-            return (Path(stations), *opened)
+            return (Path(stations, title=section.title), *opened)
         case _:
             return (section,)
 

@@ -43,7 +43,7 @@ def _paint(text: str, code: str, colour: bool) -> str:
 
 def _section(section: Section, colour: bool) -> Iterator[str]:
     match section:
-        case Path(stations, _):
+        case Path(stations):
             width = max(len(one.name) for one in stations)
             for one in stations:
                 mark = one.mark if one.decisive or one.mark in (Mark.FAIL, Mark.WARN) else Mark.NOT_TESTED

@@ -61,21 +61,23 @@ def _row(one: DriftRow) -> Point:
 
 
 def drift_text(one: DriftRow) -> str:
-    service = one.service or "no Service"
-    share = f"{one.share} of new connections" if one.share else ""
-    target = f" go to {one.backend}" if one.backend and share else f" {one.backend}" if one.backend else ""
-    wanted = f", the slices give {one.wanted}" if one.wanted else ""
-    age = f" since {one.age:.0f} s" if one.age is not None else ""
+    """ "w1 STALE shop/web:http 10.96.0.1:80/tcp: 1/2 of new connections go to 10.244.1.4:8080 since 94 s (slice web-1)" """
+    what = f"{one.share} of new connections go to {one.backend}" if one.share and one.backend else one.backend
+    if one.share and not one.backend:
+        what = f"{one.share} of new connections"
+    slices = f"(slice {one.slice})" if one.slice else ""
+    age = f"since {one.age:.0f} s" if one.age is not None else ""
     cause = {
-        "late": "; not synced yet",
-        "stuck": "; kube-proxy is stuck",
-        "altered": "; altered: a full sync would mend it",
+        "late": "not synced yet",
+        "stuck": "kube-proxy is stuck",
+        "altered": "altered: a full sync would mend it",
     }.get(one.cause, "")
-    origins = f" (from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
-    note = f": {one.note}" if one.note else ""
-    slices = f" (slice {one.slice})" if one.slice else ""
-    text = f"{one.node} {one.kind.upper()}  {service} {one.frontend}: {share}{target}{wanted}{age}{slices}{cause}{origins}{note}"
-    return " ".join(text.split())
+    origins = f"(from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
+    said = " ".join(part for part in (what, age, slices, origins) if part)
+    wanted = f"the slices give {one.wanted}" if one.wanted else ""
+    after = "; ".join(part for part in (said, wanted, one.note, cause) if part)
+    text = f"{one.node} {one.kind.upper()} {one.service or 'no Service'} {one.frontend}"
+    return f"{text}: {after}" if after else text
 
 
 def trace_document(reports: tuple[TraceContract, ...]) -> Document:

@@ -15,7 +15,7 @@ ROWS = 400
 
 def page(report: DriftContract) -> Document:
     sections: list[Section] = [dataplane.drift_statement(report)]
-    sections.append(Path(tuple(_station(one, report) for one in report.nodes)))
+    sections.append(Path(tuple(_station(one, report) for one in report.nodes), title="Nodes"))
     if report.rows:
         columns = ("frontend", "node", "what", "backend", "share", "since", "rule")
         rows = tuple(_row(one) for one in report.rows[:ROWS])

@@ -51,7 +51,10 @@ def _statement(name: NameRecord, *, alone: bool) -> Statement:
     parts = [f"{', '.join(groups[Mark.FAIL])} fail"] if groups[Mark.FAIL] else []
     parts += [f"{', '.join(groups[Mark.INCONCLUSIVE])} open"] if groups[Mark.INCONCLUSIVE] else []
     parts += [f"{', '.join(groups[Mark.PASS])} resolve"] if groups[Mark.PASS] else []
-    return Statement(Mark.WARN if groups[Mark.FAIL] else Mark.INCONCLUSIVE, "THEY PART", said + "; ".join(parts))
+    decided = groups[Mark.FAIL] and groups[Mark.PASS]
+    return Statement(
+        Mark.WARN if decided else Mark.INCONCLUSIVE, "THEY PART" if decided else "OPEN", said + "; ".join(parts)
+    )
 
 
 def _ladder(name: NameRecord) -> Ladder:
@@ -77,7 +80,8 @@ def _side(one: ResolverRecord, name: NameRecord, shown: bool) -> Side:
     actions = {who: (side.action, side.source) for side in (parting.sides if parting else ()) for who in side.resolvers}
     rule = f"{one.outcome.rule} ({one.outcome.source})" if one.outcome else ""
     if one.outcome is None and one.assumed:
-        rule = "it hangs on " + "; ".join(one.assumed[:6])
+        more = f"; and {len(one.assumed) - 3} more" if len(one.assumed) > 3 else ""
+        rule = "it hangs on " + "; ".join(one.assumed[:3]) + more
     elif one.resolver in actions:
         rule = f"{rule}; {' '.join(part for part in actions[one.resolver] if part)}" if rule else rule
     return Side(one.title, mark_of(one), resolution.outcome(one), rule, tuple(_rungs(one, name)), shown)

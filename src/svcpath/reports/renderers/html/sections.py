@@ -75,7 +75,7 @@ def _path(one: Path) -> str:
             f'<span class="name">{escape(station.name)}</span><span class="what">{escape(station.sentence)}</span>{after}</summary>'
             f'<div class="body" id="layer-{slug(station.name)}">{inner}</div></details>\n'
         )
-    return f'{drawn}<section aria-labelledby="layers"><h2 id="layers">Layers</h2>\n{"".join(rows)}</section>\n'
+    return f'{drawn}<section aria-labelledby="layers"><h2 id="layers">{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
 
 
 def _points(one: Points) -> str:

@@ -12,9 +12,9 @@ import json
 import struct
 import zlib
 from collections import Counter
-from itertools import groupby
+from itertools import accumulate, groupby
 
-from svcpath.reports.document import Connections, Lane, Span, Timeline
+from svcpath.reports.document import Connections, Lane, Mark, Span, Timeline
 from svcpath.reports.renderers.html.markup import MARKS, escape, sign, tag
 
 #: Above so many connections in view single bars say nothing.
@@ -22,6 +22,7 @@ DENSE = 5000
 #: Seconds per unit of the columns: 0.1 ms, which 32 bits hold for four days.
 UNIT = 0.0001
 BINS = 160
+WORST = (Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_TESTED, Mark.SKIPPED, Mark.PASS)
 
 
 def render(one: Timeline) -> str:
@@ -31,11 +32,12 @@ def render(one: Timeline) -> str:
         parts.append(tag("h3", group, "group") if group else "")
         parts.extend(_lane(lane, one.start, length) for lane in lanes)
     terms = _terms(one.terms, one.start, length) if one.terms else ""
-    connections = _connections(one.connections, one.start, length) if one.connections else ""
-    axis = _axis(one.start, length)
+    held = one.connections
+    lane = _connections(held, one.start, length) if held else ""
+    after = _legend(held) + _columns(held, one.start) if held else ""
     return (
         f'<section class="wide timeline" data-start="{one.start:g}" data-end="{one.end:g}"><h2>{escape(one.title)}</h2>'
-        f'<div class="tracks">{terms}{"".join(parts)}{connections}{axis}</div>{_events(one)}</section>\n'
+        f'<div class="tracks">{terms}{"".join(parts)}{lane}{_axis(one.start, length)}</div>{after}{_events(one)}</section>\n'
     )
 
 
@@ -52,8 +54,9 @@ def _lane(lane: Lane, start: float, length: float) -> str:
         shapes.append(
             f'<rect class="{css}" x="{x:.3f}%" width="{max(width, 0.05):.3f}%" y="4" height="14" rx="2" '
             f'data-s="{span.start:.6g}" data-e="{span.end:.6g}"><title>{escape(title)}</title></rect>'
-            f'<text x="{x:.3f}%" dx="4" y="15" data-s="{span.start:.6g}">{escape(span.text) if width > 6 else ""}</text>'
         )
+        shapes.append(_label(span.text, x, width, span.start, span.end))
+    begins = sorted({span.start for span in lane.spans} | {event.at for event in lane.events})
     for event in lane.events:
         x = _x(event.at, start, length)
         css = MARKS[event.mark].css if event.mark else "plain"
@@ -62,10 +65,20 @@ def _lane(lane: Lane, start: float, length: float) -> str:
             f'<line class="{css}" x1="{x:.3f}%" x2="{x:.3f}%" y1="0" y2="22" data-s="{event.at:.6g}">'
             f"<title>{escape(title)}</title></line>"
         )
+        following = next((at for at in begins if at > event.at), start + length)
+        covered = any(span.start <= event.at < span.end for span in lane.spans)
+        if not covered:
+            shapes.append(_label(event.text, x, 100 * (following - event.at) / length, event.at, following))
     return (
         f'<div class="lane"><span class="label">{escape(lane.name)}</span>'
         f'<svg class="track" width="100%" height="22" role="img" aria-label="{escape(_said(lane))}">{"".join(shapes)}</svg></div>'
     )
+
+
+def _label(text: str, x: float, width: float, start: float, end: float) -> str:
+    """A label, hidden where it has no room on an axis about 1000 pixels long; the script measures again on each zoom."""
+    tight = "" if len(text) * 0.66 + 0.7 < width else ' class="tight"'
+    return f'<text{tight} x="{x:.3f}%" dx="4" y="15" data-s="{start:.6g}" data-r="{end:.6g}">{escape(text)}</text>'
 
 
 def _said(lane: Lane) -> str:
@@ -76,7 +89,14 @@ def _said(lane: Lane) -> str:
 
 
 def _terms(terms: tuple[Span, ...], start: float, length: float) -> str:
-    return _lane(Lane("budget", "", terms), start, length).replace('class="lane"', 'class="lane terms"', 1)
+    """The budget's own lane, and its ends as lines over all the others."""
+    ends = sorted({at for term in terms for at in (term.start, term.end)})
+    lines = "".join(
+        f'<line x1="{_x(at, start, length):.3f}%" x2="{_x(at, start, length):.3f}%" y1="0" y2="100%" data-s="{at:.6g}"/>'
+        for at in ends
+    )
+    lane = _lane(Lane("budget", "", terms), start, length).replace('class="lane"', 'class="lane terms"', 1)
+    return f'<svg class="over" aria-hidden="true">{lines}</svg>{lane}'
 
 
 def _axis(start: float, length: float) -> str:
@@ -111,6 +131,19 @@ def _events(one: Timeline) -> str:
 
 
 def _connections(held: Connections, start: float, length: float) -> str:
+    return (
+        '<h3 class="group">Connections</h3><div class="lane connections"><span class="label">'
+        f'{len(held.starts)} connections</span><div class="field">{_density(held, start, length)}</div></div>'
+    )
+
+
+def _legend(held: Connections) -> str:
+    items = "".join(f"<li>{sign(mark)}{escape(text)}</li>" for text, mark in held.outcomes)
+    return f'<ul class="legend">{items}</ul>{_counts(held)}'
+
+
+def _columns(held: Connections, start: float) -> str:
+    """What the script draws: names as escaped HTML in JSON, and the columns."""
     order = sorted(range(len(held.starts)), key=lambda i: (held.starts[i], held.lengths[i], held.backend[i]))
     header = {
         "count": len(order),
@@ -121,11 +154,7 @@ def _connections(held: Connections, start: float, length: float) -> str:
         "backends": [escape(name) for name in held.backends],
     }
     said = json.dumps(header, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
-    legend = "".join(f"<li>{sign(mark)}{escape(text)}</li>" for text, mark in held.outcomes)
     return (
-        '<h3 class="group">Connections</h3><div class="lane connections"><span class="label">'
-        f'{len(order)} connections</span><div class="field">{_density(held, start, length)}</div></div>'
-        f'<ul class="legend">{legend}</ul>{_counts(held)}'
         f'<script type="application/json" class="columns">{said}</script>'
         f'<script type="text/plain" class="data">{_packed(held, order, start)}</script>'
     )
@@ -144,17 +173,19 @@ def _packed(held: Connections, order: list[int], start: float) -> str:
 
 def _density(held: Connections, start: float, length: float) -> str:
     """How many connections were under way, by outcome, in ``BINS`` parts of the axis."""
-    counts = [[0] * BINS for _ in held.outcomes]
+    changes = [[0] * (BINS + 1) for _ in held.outcomes]
     for at, took, outcome in zip(held.starts, held.lengths, held.outcome, strict=True):
         first = min(max(int((at - start) / length * BINS), 0), BINS - 1)
         last = min(max(int((at + took - start) / length * BINS), first), BINS - 1)
-        row = counts[outcome]
-        for i in range(first, last + 1):
-            row[i] += 1
+        changes[outcome][first] += 1
+        changes[outcome][last + 1] -= 1
+    counts = [list(accumulate(row))[:BINS] for row in changes]
     most = max((sum(column) for column in zip(*counts, strict=True)), default=0) or 1
     paths = []
     below = [0] * BINS
-    for (_, mark), row in zip(held.outcomes, counts, strict=True):
+    # What failed stands on the ground line, where it is seen.
+    order = sorted(range(len(counts)), key=lambda i: WORST.index(held.outcomes[i][1]))
+    for mark, row in ((held.outcomes[i][1], counts[i]) for i in order):
         steps = []
         for i, count in enumerate(row):
             if count:

@@ -17,6 +17,8 @@
       one,
       start: Number(one.dataset.s),
       end: one.dataset.e === undefined ? null : Number(one.dataset.e),
+      room: one.dataset.r === undefined ? null : Number(one.dataset.r),
+      letters: one.textContent.length,
     }));
     const ticks = Array.from(section.querySelectorAll(".axis text"));
     const hint = document.createElement("p");
@@ -28,8 +30,10 @@
     const paint = () => {
       asked = false;
       const length = to - from;
-      for (const { one, start, end } of shapes) {
+      const pixels = section.querySelector(".track").clientWidth / length;
+      for (const { one, start, end, room, letters } of shapes) {
         const x = (100 * (start - from)) / length;
+        if (room !== null) one.classList.toggle("tight", letters * 6.7 + 8 > (room - start) * pixels);
         if (one.tagName === "line") {
           one.setAttribute("x1", x + "%");
           one.setAttribute("x2", x + "%");
@@ -81,6 +85,7 @@
     tracks.after(hint);
     section.view = view;
 
+    new ResizeObserver(ask).observe(tracks);
     const field = section.querySelector(".field");
     for (const area of section.querySelectorAll(".track, .field")) {
       area.addEventListener("wheel", (event) => {
@@ -109,6 +114,8 @@
       }
       const rows = pack();
       const outcomes = header.outcomes.map(([text, css]) => ({ text: plain(text), css }));
+      const order = ["fail", "warn", "open", "none", "pass"];
+      const stacked = outcomes.map((_, i) => i).sort((a, b) => order.indexOf(outcomes[a].css) - order.indexOf(outcomes[b].css));
       const names = header.backends.map(plain);
       const canvas = document.createElement("canvas");
       canvas.tabIndex = 0;
@@ -131,7 +138,6 @@
       };
       theme();
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme(); ask(); });
-      new ResizeObserver(ask).observe(field);
 
       // Each backend has a band; within it a connection takes the first row that is free when it begins.
       function pack() {
@@ -193,14 +199,16 @@
       };
 
       function drawBars(each) {
-        for (let kind = 0; kind < outcomes.length; kind++) {
+        for (const kind of stacked.slice().reverse()) {
           pen.fillStyle = colours[kind];
+          pen.globalAlpha = outcomes[kind].css === "pass" ? 0.65 : 1;
           for (let i = low; i < high; i++) {
             if (outcome[i] !== kind || ends[i] < from) continue;
             const [y, height] = bandOf(i);
             pen.fillRect((starts[i] - from) * each, y, Math.max((ends[i] - starts[i]) * each, 1), height);
           }
         }
+        pen.globalAlpha = 1;
       }
 
       function drawDensity(width, each) {
@@ -222,16 +230,22 @@
         }
         let most = 1;
         for (const count of total) if (count > most) most = count;
-        const below = new Int32Array(columns);
+        const below = new Float64Array(columns);
         const unit = (HEIGHT - 16) / most;
-        counts.forEach((row, kind) => {
+        // What failed stands on the ground line, at least two pixels high.
+        for (const kind of stacked) {
+          const row = counts[kind];
+          const least = outcomes[kind].css === "pass" ? 0 : 2;
           pen.fillStyle = colours[kind];
+          pen.globalAlpha = least ? 1 : 0.55;
           for (let x = 0; x < columns; x++) {
             if (!row[x]) continue;
-            pen.fillRect(x, HEIGHT - (below[x] + row[x]) * unit, 1, row[x] * unit);
-            below[x] += row[x];
+            const height = Math.max(row[x] * unit, least);
+            pen.fillRect(x, HEIGHT - below[x] - height, 1, height);
+            below[x] += height;
           }
-        });
+        }
+        pen.globalAlpha = 1;
         pen.fillStyle = ink;
         pen.font = "11px monospace";
         pen.fillText("at most " + most + " at once", 4, 11);
