@@ -21,7 +21,7 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
         for one in report.nodes
     )
     columns = ("node", "mode", "frontends", "backends", "missing", "stale", "other", "not understood")
-    sections: list[Section] = [Table(columns, rows, "llrrrrrr")]
+    sections: list[Section] = [Table(columns, rows, "llrrrrrr")] if rows else []
     if report.rows:
         shown = report.rows if verbose else report.rows[:50]
         sections.append(Points("Drift", tuple(_row(one) for one in shown)))
@@ -52,7 +52,7 @@ def drift_statement(report: DriftContract) -> Statement:
         said = f"{len(report.undecided)} lines that may matter were not understood"
         return Statement(Mark.INCONCLUSIVE, "UNDECIDED", said)
     if not report.nodes:
-        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "no node's table is in the evidence")
+        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
     return Statement(Mark.PASS, "NO DRIFT", f"{len(report.nodes)} nodes hold what the slices say")
 
 
@@ -61,7 +61,7 @@ def _row(one: DriftRow) -> Point:
 
 
 def drift_text(one: DriftRow) -> str:
-    """ "w1 STALE shop/web:http 10.96.0.1:80/tcp: 1/2 of new connections go to 10.244.1.4:8080 since 94 s (slice web-1)" """
+    """ "w1 STALE: shop/web:http 10.96.0.1:80/tcp 1/2 of new connections go to 10.244.1.4:8080 since 94 s (slice web-1)" """
     what = f"{one.share} of new connections go to {one.backend}" if one.share and one.backend else one.backend
     if one.share and not one.backend:
         what = f"{one.share} of new connections"
@@ -73,11 +73,11 @@ def drift_text(one: DriftRow) -> str:
         "altered": "altered: a full sync would mend it",
     }.get(one.cause, "")
     origins = f"(from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
-    said = " ".join(part for part in (what, age, slices, origins) if part)
+    said = " ".join(part for part in (what, one.note, age, slices, origins) if part)
     wanted = f"the slices give {one.wanted}" if one.wanted else ""
-    after = "; ".join(part for part in (said, wanted, one.note, cause) if part)
-    text = f"{one.node} {one.kind.upper()} {one.service or 'no Service'} {one.frontend}"
-    return f"{text}: {after}" if after else text
+    after = "; ".join(part for part in (said, wanted, cause) if part)
+    text = f"{one.node} {one.kind.upper()}: {one.service or 'no Service'} {one.frontend}"
+    return f"{text} {after}" if after else text
 
 
 def trace_document(reports: tuple[TraceContract, ...]) -> Document:

@@ -155,8 +155,8 @@ def _columns(held: Connections, start: float) -> str:
     }
     said = json.dumps(header, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     return (
-        f'<script type="application/json" class="columns">{said}</script>'
-        f'<script type="text/plain" class="data">{_packed(held, order, start)}</script>'
+        f'<script type="application/json" class="held-names">{said}</script>'
+        f'<script type="text/plain" class="held-columns">{_packed(held, order, start)}</script>'
     )
 
 

@@ -96,8 +96,8 @@
       }, { passive: false });
     }
     if (!field) return;
-    const header = JSON.parse(section.querySelector(".columns").textContent);
-    inflate(section.querySelector(".data").textContent).then((buffer) => connect(header, buffer));
+    const header = JSON.parse(section.querySelector(".held-names").textContent);
+    inflate(section.querySelector(".held-columns").textContent).then((buffer) => connect(header, buffer));
 
     function connect(header, buffer) {
       const n = header.count;
@@ -122,7 +122,7 @@
       canvas.setAttribute("role", "application");
       canvas.setAttribute("aria-label", n + " connections over time: arrows move, plus and minus zoom, 0 shows all");
       field.replaceChildren(canvas);
-      const pen = canvas.getContext("2d");
+      const pen = canvas.getContext("2d", { willReadFrequently: true });
       const HEIGHT = Math.min(90 + 40 * names.length, 320);
       let colours, ink;
 
