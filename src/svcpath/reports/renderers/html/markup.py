@@ -22,7 +22,7 @@ MARKS = {
     Mark.WARN: Shown("warn", "!", "warn"),
     Mark.FAIL: Shown("fail", "✖", "fail"),
     Mark.INCONCLUSIVE: Shown("open", "?", "inconclusive"),
-    Mark.NOT_TESTED: Shown("none", "·", "not tested"),
+    Mark.NOT_TESTED: Shown("none", "·", "not-tested"),
     Mark.SKIPPED: Shown("none", "·", "skipped"),
 }
 
