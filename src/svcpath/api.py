@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from svcpath.errors import UnknownTarget, UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
@@ -126,6 +128,19 @@ def files(*paths: str | Path) -> FilesSource:
     return FilesSource([Path(one) for one in paths])
 
 
+def usable(source: Source) -> None:
+    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
+    if not isinstance(source, FilesSource | BytesSource):
+        return
+    held = source.inventory()
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+        return
+    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
+    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
+
+
 def diagnose(
     source: Source,
     target: str = "",
@@ -154,6 +169,7 @@ def diagnose(
         resolver=resolver,
         symptom=symptom,
     )
+    usable(source)
     return report(walk(source, asked, progress))
 
 
