@@ -30,6 +30,11 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.created
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run
 
+# Playwright's client and axe for the tests in a browser; the browser is Debian's (tests/apt-packages.txt).
+$(VENV)/.browser: requirements/browser.lock $(VENV)/.dev
+	$(PIP) install --require-hashes -r requirements/browser.lock
+	@touch $@
+
 demo: $(VENV)/.run
 	$(BIN)/svcpath demo
 

@@ -48,6 +48,7 @@ def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placehol
     known = {*Scene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
     target = [fault.target.service, fault.target.client, fault.target.port, fault.target.as_name]
     used = {name for text in _texts([*_all(fault), target]) for name in grounds._PLACEHOLDER.findall(text)}
+    used = {name.removesuffix("_text") for name in used}
     assert used <= known, used - known
     for step in (*fault.steps, *fault.undo):
         assert len(step) == 1
@@ -146,6 +147,7 @@ def test_a_text_that_is_one_placeholder_takes_the_values_type(tmp_path: Path) ->
     scene = ground.scene
     filled = ground.fill({"port": "<port>", "text": "to <service>:<port>", "list": ["<word>", 1, None]})
     assert filled == {"port": scene.port, "text": f"to {scene.service}:{scene.port}", "list": [scene.word, 1, None]}
+    assert ground.fill("<port_text>") == str(scene.port)
     with pytest.raises(UsageError, match=r"<colour>.*service"):
         ground.fill("<colour>")
 

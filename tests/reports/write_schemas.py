@@ -1,19 +1,26 @@
-"""Writes the shipped JSON Schemas anew from the records (``make schema``)."""
+"""Writes the JSON Schemas that ship with the package anew: ``python -m tests.reports.write_schemas``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from svcpath.reports.schema import CONTRACTS, encoded
+import svcpath.reports
+from svcpath.reports.contracts import CONTRACTS, Contract, json_schema
 
-FOLDER = Path(__file__).parents[2] / "src" / "svcpath" / "reports" / "schemas"
+FOLDER = Path(svcpath.reports.__file__).parent / "schemas"
 
 
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for name, (record, contract) in CONTRACTS.items():
-        (FOLDER / name).write_bytes(encoded(record, contract))
+def path_of(contract: Contract) -> Path:
+    """svcpath.report/v1 -> svcpath.report-v1.schema.json"""
+    return FOLDER / f"{contract.schema.replace('/', '-')}.schema.json"
+
+
+def text_of(contract: Contract) -> str:
+    return json.dumps(json_schema(contract), indent=1, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    FOLDER.mkdir(exist_ok=True)
+    for one in CONTRACTS.values():
+        path_of(one).write_text(text_of(one))

@@ -135,7 +135,7 @@ def _row(one: Row, node: str, path: str) -> DriftRow:
         service=one.service,
         backend=str(one.backend) if one.backend else "",
         kind=one.kind.value,
-        rule=one.rule,
+        rule=one.rule if path else 0,
         age=one.age,
         cause=one.cause.value,
         share=f"{one.share.numerator}/{one.share.denominator}" if one.share is not None else "",

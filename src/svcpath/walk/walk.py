@@ -26,6 +26,7 @@ from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
 
@@ -48,6 +49,7 @@ class Diagnosis:
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
+    path: Path
     not_tested: tuple[NotTested, ...]
     observations: tuple[Observation[Any], ...]
 
@@ -80,6 +82,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         verdict=judge(layers, service=bool(request.service)),
         layers=layers,
         changes=driver.run(changes(request)),
+        path=driver.run(path(request)),
         not_tested=gaps,
         observations=driver.observations,
     )
