@@ -54,7 +54,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
 
-test: check
+# The tests in a browser run where Debian's Chromium is; elsewhere they say that it is missing.
+test: check $(if $(shell command -v chromium),$(VENV)/.browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev
