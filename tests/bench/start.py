@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.bench._machine import machine, write
+
 LIMIT = 4.0
 
 
@@ -25,7 +27,11 @@ def measure(rounds: int = 15) -> dict[str, float]:
     return {**medians, "ratio": medians["version ms"] / medians["python ms"]}
 
 
+def main() -> None:
+    found = {name: round(value, 2) for name, value in measure().items()}
+    ratio = {"ratio": found.pop("ratio"), "limit": LIMIT}
+    write("start", {"machine": machine(), **found, "ratios": {"svcpath --version to python -c pass": ratio}})
+
+
 if __name__ == "__main__":
-    found = measure()
-    print(", ".join(f"{name} {value:.1f}" for name, value in found.items()))  # noqa: T201
-    sys.exit(found["ratio"] > LIMIT)
+    main()

@@ -8,7 +8,21 @@ from importlib.metadata import version
 
 import pytest
 
-HEAVY = ("typer", "click", "rich", "yaml", "msgspec", "dns", "asyncio", "inspect", "dataclasses")
+import svcpath
+
+HEAVY = (
+    "typer",
+    "click",
+    "rich",
+    "yaml",
+    "msgspec",
+    "dns",
+    "asyncio",
+    "inspect",
+    "dataclasses",
+    "typing",
+    "importlib.metadata",
+)
 
 
 def _imported(*arguments: str) -> tuple[str, set[str]]:
@@ -28,6 +42,10 @@ def test_the_version_is_printed_without_any_heavy_module(flag: str) -> None:
     out, modules = _imported(flag)
     assert out == f"svcpath {version('svcpath')}\n"
     assert not modules & set(HEAVY)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert svcpath.__version__ == version("svcpath")
 
 
 def test_explaining_a_code_reads_no_yaml_with_pyyaml_and_asks_no_name_server() -> None:

@@ -53,9 +53,10 @@ def test_the_schema_refuses_what_is_no_report() -> None:
     validator.validate(good)
     for change in (
         {"schema": "svcpath.report/v2"},
-        {"verdict": {**good["verdict"], "status": "fine"}},
-        {"verdict": {**good["verdict"], "layer": "network"}},
-        {"layers": [{**good["layers"][0], "status": "ok"}]},
+        {"verdict": {**good["verdict"], "summary": None}},
+        {"verdict": "fault"},
+        {"layers": [{**good["layers"][0], "decisive": "yes"}]},
+        {"findings": {}},
     ):
         with pytest.raises(jsonschema.ValidationError):
             validator.validate({**good, **change})
