@@ -8,22 +8,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svcpath.api import Report, Request, Source, diagnose, files, recording
+    from svcpath.api import (
+        DriftContract,
+        Report,
+        Request,
+        ResolveReport,
+        Source,
+        TraceContract,
+        diagnose,
+        drift,
+        files,
+        frontends,
+        recording,
+        resolve,
+        trace,
+    )
     from svcpath.errors import EvidenceError, FormatError, SourceUnavailable, SvcpathError, UnknownTarget, UsageError
 
 __all__ = [
+    "DriftContract",
     "EvidenceError",
     "FormatError",
     "Report",
     "Request",
+    "ResolveReport",
     "Source",
     "SourceUnavailable",
     "SvcpathError",
+    "TraceContract",
     "UnknownTarget",
     "UsageError",
     "diagnose",
+    "drift",
     "files",
+    "frontends",
     "recording",
+    "resolve",
+    "trace",
 ]
 
 _ERRORS = ("EvidenceError", "FormatError", "SourceUnavailable", "SvcpathError", "UnknownTarget", "UsageError")

@@ -11,19 +11,61 @@ package, or an object of one's own with an ``observe`` method.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from svcpath.errors import UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
+from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
+from svcpath.models.dataplanes import Origin, Packet
+from svcpath.models.drain.clock import OnSignal
+from svcpath.models.drain.terms import Given
+from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
+from svcpath.models.resolvers.worlds import from_row
+from svcpath.reports import resolve as resolve_contract
+from svcpath.reports.budget import Asked, BudgetContract, budget_report
+from svcpath.reports.dataplane import (
+    DriftContract,
+    ShowContract,
+    TraceContract,
+    drift_report,
+    show_report,
+    trace_report,
+)
 from svcpath.reports.report import Report, report
+from svcpath.reports.resolve import ResolveReport
+from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
+from svcpath.walk.layers.resolution.surroundings import surroundings
+from svcpath.walk.planes import planes, pod_named
 from svcpath.walk.request import Request
+from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
-__all__ = ["Report", "Request", "Source", "diagnose", "files", "recording", "request"]
+__all__ = [
+    "BudgetContract",
+    "DriftContract",
+    "Report",
+    "Request",
+    "ResolveReport",
+    "Source",
+    "TraceContract",
+    "budget",
+    "diagnose",
+    "drift",
+    "files",
+    "frontends",
+    "manifests",
+    "recording",
+    "request",
+    "resolve",
+    "trace",
+]
 
 #: Kinds of target that name a Service.
 _SERVICE_KINDS = ("svc", "service", "services")
@@ -86,6 +128,19 @@ def files(*paths: str | Path) -> FilesSource:
     return FilesSource([Path(one) for one in paths])
 
 
+def usable(source: Source) -> None:
+    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
+    if not isinstance(source, FilesSource | BytesSource):
+        return
+    held = source.inventory()
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+        return
+    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
+    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
+
+
 def diagnose(
     source: Source,
     target: str = "",
@@ -114,4 +169,151 @@ def diagnose(
         resolver=resolver,
         symptom=symptom,
     )
+    usable(source)
     return report(walk(source, asked, progress))
+
+
+class LiveWorld:
+    """A live server as the world of a resolver model; each question is asked once."""
+
+    def __init__(self, server: DnsServer) -> None:
+        self._server = server
+        self._known: dict[tuple[str, str, str], Answer] = {}
+
+    def answer(self, query: Query) -> Answer:
+        key = (query.name.lower(), query.type, query.transport)
+        if key not in self._known:
+            row = self._server.ask(query.name, query.type, query.transport)
+            truncated = row.rcode == "TRUNCATED"
+            self._known[key] = Answer("NOERROR", truncated=True) if truncated else from_row(row, query.type)
+        return self._known[key]
+
+
+def resolve(
+    source: Source,
+    names: Sequence[str],
+    *,
+    resolver: str = "",
+    client: str = "",
+    namespace: str = "",
+    server: str = "",
+) -> ResolveReport:
+    """What resolvers make of ``names``: each query, its answer, the rule that led on, and the outcome.
+
+    ``resolver`` is one resolver's name, or "" or "all" to compare. The client's resolv.conf, hosts and nsswitch.conf come
+    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``server`` names a
+    live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
+    """
+    asked = request("", namespace=namespace, client=client)
+    around = Driver(source).run(surroundings(asked))
+    world: World = LiveWorld(DnsServer(server)) if server else around.world
+    chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)
+    comparisons = tuple(compare(name, around.environment, world, chosen) for name in names)
+    return resolve_contract.report(comparisons, around.environment.resolv_conf or "")
+
+
+def frontends(source: Source, *, node: str = "") -> ShowContract:
+    """Every frontend of every node's table with the backends a Pod's new connection goes to."""
+    return show_report(Driver(source).run(planes(node)))
+
+
+def drift(source: Source, *, node: str = "", namespace: str = "", service: str = "") -> DriftContract:
+    """Every node's table against what Services and slices ask of it, both ways (contract ``svcpath.drift/v1``).
+
+    >>> import svcpath
+    >>> svcpath.drift(svcpath.recording("nftables")).rows
+    ()
+    """
+    return drift_report(Driver(source).run(planes(node)), namespace, service)
+
+
+def trace(
+    source: Source,
+    address: str,
+    port: int,
+    protocol: str = "TCP",
+    *,
+    client: str = "",
+    namespace: str = "",
+    node: str = "",
+) -> tuple[TraceContract, ...]:
+    """One packet through the nodes' tables, one trace a node (contract ``svcpath.trace/v1``).
+
+    ``client`` is "pod/NAME" (its node's table is walked), "node/NAME", an address outside the cluster, or "" for some Pod.
+    Raises UnknownTarget when the evidence has no such Pod or table.
+    """
+    driver = Driver(source)
+    kind, slash, name = client.partition("/")
+    origin, sender = Origin.POD, ""
+    if slash and kind in ("node", "no", "nodes"):
+        origin, node = Origin.NODE, name
+    elif slash and kind in ("pod", "po", "pods"):
+        pod = pod_named(driver.run(planes(node)), name, namespace)
+        node = node or pod.spec.node_name or ""
+        sender = next((ip for ip in pod.ips if (":" in ip) == (":" in address)), "")
+        origin = Origin.NODE if pod.spec.host_network else Origin.POD
+    elif client:
+        if not family_of(client):
+            raise UsageError(f"--from {client!r}: give pod/NAME, node/NAME or an address")
+        origin, sender = Origin.EXTERNAL, client
+    held = driver.run(planes(node))
+    if origin is Origin.POD and not sender:
+        sender = "2001:db8::77" if ":" in address else "198.51.100.77"
+    packet = Packet(sender, origin, protocol, address, port)
+    found = tuple(
+        trace_report(tables.label, plane.mode, plane.used.observation.provenance.path, plane.used.table, packet)
+        for tables, plane in held.nodes
+        if plane.used is not None
+    )
+    if not found:
+        raise UnknownTarget("no rule dump in the evidence: record iptables-save and nft list ruleset on the node")
+    return found
+
+
+def manifests(*paths: str | Path) -> ManifestSource:
+    """Files and folders as a Source that knows the line of each field, for ``budget``.
+
+    Raises SourceUnavailable when a path can't be read at all.
+    """
+    return ManifestSource([Path(one) for one in paths])
+
+
+#: How kinds of workload are written in KIND/NAME.
+_WORKLOAD_KINDS = {
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "Deployment"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "StatefulSet"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "DaemonSet"),
+    **dict.fromkeys(("job", "jobs"), "Job"),
+    **dict.fromkeys(("rollout", "rollouts"), "Rollout"),
+    **dict.fromkeys(("po", "pod", "pods"), "Pod"),
+}
+
+
+def budget(
+    source: ManifestSource,
+    *,
+    workload: str = "",
+    namespace: str = "",
+    longest_request: float | None = None,
+    lb_removal: float | None = None,
+    propagation: float | None = None,
+    shutdown: float | None = None,
+    on_signal: str = "",
+    path: Sequence[str] = (),
+) -> BudgetContract:
+    """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
+
+    ``workload`` is a name or KIND/NAME; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
+    containers that traffic goes through.
+    """
+    kind, slash, name = workload.partition("/")
+    given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    asked = Asked(
+        given=given,
+        on_signal=OnSignal(on_signal) if on_signal else None,
+        path=tuple(path),
+        kind=_WORKLOAD_KINDS.get(kind.lower(), kind) if slash else "",
+        name=name if slash else workload,
+        namespace=namespace,
+    )
+    return budget_report(source.inventory(), asked, source.places)

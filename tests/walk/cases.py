@@ -48,7 +48,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "dataplane/cilium": ("dataplane",),
     "dataplane/sync-lag": ("dataplane",),
     "conntrack/udp": ("dataplane",),
-    "conntrack/tcp": ("lifecycle",),
+    "conntrack/tcp": ("dataplane", "lifecycle"),
     "traffic-policy/external": ("dataplane",),
     "traffic-policy/terminating": ("dataplane",),
     "traffic-policy/health-check": ("dataplane",),
@@ -164,7 +164,7 @@ def contains(text: str, token: str) -> bool:
 def renamed(case: Case) -> Case:
     """The same case under other names and addresses, in the inputs and in what is expected alike."""
     mapping = {name: _other(name) for name in sorted(_own_names(case), key=len, reverse=True)}
-    pattern = re.compile("|".join(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
+    pattern = re.compile("|".join(rf"(?<![\w-]){re.escape(name)}(?![\w/-])" for name in mapping)) if mapping else None
 
     def change(text: str) -> str:
         if pattern is not None:

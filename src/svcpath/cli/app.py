@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import demo, diagnose, explain, report
+from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -23,6 +23,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
+app.command("resolve", help=resolve.HELP)(resolve.resolve)
+app.add_typer(dataplane.app)
+app.add_typer(drain.app)
+app.command("budget", help=budget.HELP)(budget.budget)
 app.command("explain", help=explain.HELP)(explain.explain)
 app.command("demo", help=demo.HELP)(demo.demo)
 app.command("report", help=report.HELP)(report.report)
@@ -44,8 +48,18 @@ def root(
         raise typer.Exit(Exit.USAGE)
 
 
+def _add_lab(arguments: list[str]) -> None:
+    """The lab's commands bring in much; they are added when they are meant or listed."""
+    wanted = not arguments or arguments[0] in ("lab", "-h", "--help")
+    if wanted and all(group.name != "lab" for group in app.registered_groups):
+        from svcpath.cli import lab
+
+        app.add_typer(lab.app, name="lab")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
+    _add_lab(arguments)
     try:
         result = app(args=arguments, standalone_mode=False)
         return int(result) if isinstance(result, int) else Exit.GOOD

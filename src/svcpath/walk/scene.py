@@ -116,6 +116,12 @@ class Scene:
             return self.ready
         return tuple(view for view in self.distinct if view.endpoint.serving and view.endpoint.terminating)
 
+    def usable_for(self, port: ServicePort) -> tuple[EndpointView, ...]:
+        """Where new connections to one Service port go: readiness counts among the endpoints that carry the port."""
+        carrying = tuple(view for view in self.distinct if view.port_for(port) is not None)
+        ready = tuple(view for view in carrying if view.endpoint.ready)
+        return ready or tuple(view for view in carrying if view.endpoint.serving and view.endpoint.terminating)
+
     @property
     def service_ports(self) -> tuple[ServicePort, ...]:
         """The Service's ports that were asked for: all, or the one given by number or name."""

@@ -26,6 +26,7 @@ from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
 
@@ -48,6 +49,7 @@ class Diagnosis:
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
+    path: Path
     not_tested: tuple[NotTested, ...]
     observations: tuple[Observation[Any], ...]
 
@@ -62,21 +64,35 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         results.append(result)
         if progress is not None:
             progress(result)
-    quality = driver.run(evidence_quality.check())
+    moved = tuple(one for result in results for one in result.elsewhere)
+    results = [_add(result, moved) for result in results]
+    results = [evidence_quality.cautious(result, driver.observations) for result in results]
+    damages = driver.run(evidence_quality.damages(driver.observations))
+    results = evidence_quality.weighed(results, damages)
+    quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
         results = [_add(result, (open_causes,)) for result in results]
-    layers = _decisive(results)
+    results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
+    layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
     return Diagnosis(
         request=request,
         verdict=judge(layers, service=bool(request.service)),
         layers=layers,
         changes=driver.run(changes(request)),
+        path=driver.run(path(request)),
         not_tested=gaps,
         observations=driver.observations,
     )
+
+
+def _gaps(result: LayerResult, unread: tuple[NotTested, ...]) -> LayerResult:
+    """Name what could not be read at this layer, unless the layer has named it itself."""
+    told = {gap.command for gap in result.not_tested} | {gap.why for gap in result.not_tested}
+    mine = tuple(gap for gap in unread if gap.layer == result.name and not {gap.command, gap.why} & (told - {""}))
+    return dataclasses.replace(result, not_tested=(*result.not_tested, *mine)) if mine else result
 
 
 def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
@@ -87,6 +103,28 @@ def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
         marked.append(dataclasses.replace(result, decisive=not failed))
         failed = failed or result.status is Status.FAIL
     return tuple(marked)
+
+
+def _outranked(results: list[LayerResult]) -> list[LayerResult]:
+    """A fault that a later finding explains better (old flows of a Service that was scaled to zero) becomes a warning."""
+    explained = {
+        code for result in results for one in result.findings for code in one.explains if one.status is Status.FAIL
+    }
+    if not explained:
+        return results
+    changed = []
+    for result in results:
+        findings = tuple(
+            dataclasses.replace(one, status=Status.WARN) if one.code in explained and one.status is Status.FAIL else one
+            for one in result.findings
+        )
+        status = min((one.status for one in findings), key=SEVERITY.index, default=result.status)
+        changed.append(
+            dataclasses.replace(
+                result, findings=findings, status=status if result.status is Status.FAIL else result.status
+            )
+        )
+    return changed
 
 
 def _add(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:

@@ -101,7 +101,7 @@ class Need:
 
     The subject is given by the fields that are set: ``namespace`` and ``name`` of an object (an empty name asks for
     all of the namespace), ``node``, ``pod`` ("namespace/name") and ``container`` for state that lives there. An empty
-    ``node`` or ``pod`` asks for every one that there is, "?" for what the evidence names no owner of. ``service``
+    ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service``
     narrows slices and events to one Service. ``permission`` names the right a live source must have, e.g. "create
     pods/exec".
     """

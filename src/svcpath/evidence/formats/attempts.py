@@ -1,10 +1,10 @@
 """Recorded connection attempts: svcpath's own JSON, curl lines, and sentences an engineer notes down.
 
-Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"client", "host", "port", "outcome",
-...}]}``. curl lines: ``TIME URL BODY  code=200 exit=0 remote=10.0.0.1:80 connect=0.002`` (curl -w). Sentences: ``pod:
-NAME (IP)``, ``[WHO:] curl TARGET -> OUTCOME``, ``client keeps connecting to IP:PORT``. Exit codes: libcurl-errors(3).
-curl's exit 7 does not say why it could not connect; without a reason in the text a failure within a second is a
-refusal, a later one stays an error.
+Own form (docs/evidence.md): ``{"schema": "svcpath.attempts/v1", "attempts": [{"host", "port", "outcome", ...}]}``.
+curl lines: ``TIME URL BODY  code=200 exit=0 remote=10.0.0.1:80 connect=0.002`` (curl -w). Sentences:
+``pod: NAME (IP)``, ``[WHO:] curl TARGET -> OUTCOME``, ``client keeps connecting to IP:PORT``.
+Exit codes: libcurl-errors(3). curl's exit 7 does not say why it could not connect; without a reason in the text a
+failure within a second is a refusal, a later one stays an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -32,9 +31,12 @@ _SENTENCE = re.compile(
     r"(?:(?P<who>[^:>]{1,80}?):\s+)?(?P<tool>curl|wget|nc|ncat|telnet|connect|grpcurl)\s+(?P<target>.+?)\s*"
     r"(?:->|=>|:|→)\s+(?P<outcome>\S.*)"
 )
-_WHO = re.compile(r"(?:pod|client|from)\s*[:=]\s*(?P<name>[A-Za-z0-9][\w./-]*)(?:\s*\((?P<ip>[0-9A-Fa-f.:]+)\))?\s*")
+_WHO = re.compile(
+    r"(?:pod|client|from)(?:\s*[:=]\s*|\s+)(?P<name>[A-Za-z0-9][\w./-]*)(?:\s*\((?P<ip>[0-9A-Fa-f.:]+)\))?\s*"
+)
 _KEEPS = re.compile(
-    r"(?:(?P<who>[\w./-]+)\s+)?(?:keeps? connecting|still connects?|connects?|connected|connection) to\s+(?P<target>\S+)\s*"
+    r"(?:(?P<who>[\w./-]+)\s+)?(?:keeps? connecting|still connects?|connects?|connected|connection) to\s+"
+    r"(?P<target>\S+)\s*"
 )
 _WORDS = (
     ("timeout", re.compile(r"time[d -]*\s?out|timeout|\bETIMEDOUT\b|deadline", re.I)),
@@ -62,6 +64,10 @@ _EXITS = {
     "55": "reset",
     "56": "reset",
 }
+#: Scheme, host and port of a URL (RFC 3986, section 3.2), user information passed over.
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?:[^@/\s]*@)?(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[\w.-]+)(?::(?P<port>\d{1,5}))?(?=[/?#\s]|\Z)"
+)
 _SCHEME_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 0, "tcp": 0}
 
 
@@ -104,23 +110,22 @@ def from_json(value: dict[str, Any]) -> Attempts:
 def target(word: str) -> tuple[str, int] | None:
     """Host and port of a URL, ``host:port``, ``[v6]:port`` or ``host port``; port 0 if none is given or implied."""
     word = word.strip().strip("'\"")
-    if "://" not in word:
-        words = [part for part in word.split() if not part.startswith("-")]
-        if len(words) == 2 and words[1].isdecimal():
-            host = f"[{words[0]}]" if ":" in words[0] else words[0]
-            word = f"{host}:{words[1]}"
+    words = [part.strip("'\"") for part in word.split() if not part.startswith("-")]
+    url = next((part for part in words if "://" in part), "")
+    if url:
+        word = url
+    else:
+        if len(words) >= 2 and words[-1].isdecimal():
+            host = f"[{words[-2]}]" if ":" in words[-2] else words[-2]
+            word = f"{host}:{words[-1]}"
         elif words:
             word = words[-1]
         word = f"tcp://{word}" if not _bare_ipv6(word) else f"tcp://[{word}]"
-    try:
-        parts = urlsplit(word)
-        port = parts.port
-    except ValueError:
+    match = _URL.match(word)
+    if match is None:
         return None
-    host = parts.hostname or ""
-    if not host or not re.fullmatch(r"[\w.:%-]+", host):
-        return None
-    return host, port if port is not None else _SCHEME_PORTS.get(parts.scheme, 0)
+    port = int(match["port"] or 0) or _SCHEME_PORTS.get(match["scheme"].lower(), 0)
+    return (match["host"].strip("[]").lower(), port) if port < 65536 else None
 
 
 def _bare_ipv6(word: str) -> bool:
@@ -244,5 +249,6 @@ def _named(words: str | None, client: tuple[str, str]) -> tuple[str, str]:
         return "other", ""
     if re.search(r"\b(same|this|self|itself)\b", words, re.I):
         return client
-    name = re.sub(r"^(?:from\s+)?(?:pod|client)[\s/]+", "", words.strip(), flags=re.I)
-    return name, ""
+    name = re.sub(r"^from\s+", "", words.strip(), flags=re.I)
+    name = re.sub(r"^(?:pod|client)[\s/]+", "", name, flags=re.I)
+    return re.sub(r"^node\s+", "node/", name, flags=re.I), ""

@@ -1,9 +1,10 @@
 """Whose state a file shows: the node, Pod and container named by its path or by its content.
 
-A name counts when it stands in a file or folder name as a whole run of tokens; the file name is asked before its folders
-and the longest name wins. Names are those that the evidence itself knows: Nodes, Pods, nodeName, targetRef, reports of
-nodes. A socket list without a name belongs to the Pod or node whose address its sockets use. When nothing is known, what
-sets sibling files or folders apart is taken as the owner's name. State of different owners is never merged.
+A name counts when it stands in a file or folder name as a whole run of tokens; the file name is asked before its
+folders and the longest name wins. Names are those that the evidence itself knows: Nodes, Pods, nodeName, targetRef,
+reports of nodes. A socket list without a name belongs to the Pod or node whose address its sockets use. When nothing is
+known, what sets sibling files or folders apart is taken as the owner's name. State of different owners is never
+merged.
 """
 
 from __future__ import annotations
@@ -207,9 +208,8 @@ class Attribution:
         addresses: list[str] = []
         if isinstance(item.value, SocketTable):
             for socket in item.value.sockets:
-                local = ipaddress.ip_address(_ip(socket.local_address) or "0.0.0.0")
-                if not (local.is_unspecified or local.is_loopback or local.is_link_local):
-                    addresses.append(str(local))
+                if address := _ip(socket.local_address):
+                    addresses.append(address)
         elif item.kind is Kind.HOSTS and isinstance(item.value, RawText):
             addresses = _own_address(item.value.text)
         pods = {pod for address in addresses for pod in self.names.pod_by_ip.get(address, ())}
@@ -240,13 +240,9 @@ def _own_address(text: str) -> list[str]:
         if line.startswith("# Entries added by HostAliases"):
             break
         words = line.split("#", 1)[0].split()
-        if (
-            words
-            and _ip(words[0])
-            and not ipaddress.ip_address(words[0]).is_loopback
-            and not words[0].startswith("fe00")
-        ):
-            own.append(_ip(words[0]))
+        address = _ip(words[0]) if words else ""
+        if address and not address.startswith(("127.", "fe00:")) and address != "::1":
+            own.append(address)
     return own
 
 

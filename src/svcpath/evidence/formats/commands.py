@@ -96,12 +96,21 @@ def for_state(kind: Kind, node: str, pod: str, container: str) -> str:
     if kind is Kind.LOG:
         if pod:
             return _join(["kubectl", *_namespace(pod), "logs", _name(pod), *(["-c", container] if container else [])])
-        return "kubectl -n kube-system logs daemonset/kube-proxy"
+        return ""
     inner = _POD.get(kind)
     if inner and pod:
         where = ["kubectl", *_namespace(pod), "exec", _name(pod), *(["-c", container] if container else []), "--"]
         return f"{_join(where)} {inner}"
     return _NODE.get(kind) or inner or ""
+
+
+def for_log(component: str) -> str:
+    """Where a component's log comes from when no Pod is known; "" for an unknown component."""
+    return {
+        "kube-proxy": "kubectl -n kube-system logs daemonset/kube-proxy",
+        "coredns": "kubectl -n kube-system logs -l k8s-app=kube-dns",
+        "node-local-dns": "kubectl -n kube-system logs daemonset/node-local-dns",
+    }.get(component, "")
 
 
 def _namespace(pod: str) -> list[str]:

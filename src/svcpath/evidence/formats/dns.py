@@ -2,8 +2,8 @@
 
     # name type rcode answer                     # server name type rcode answer delay_ms
 
-``rcode`` is IANA's name, or TIMEOUT; NODATA is NOERROR without an answer. An answer column of ``-`` or ``(empty)`` holds
-none; several are parted by blanks or commas. Rows without a header have the four columns of the first example.
+``rcode`` is IANA's name, or TIMEOUT; NODATA is NOERROR without an answer. An answer column of ``-`` or ``(empty)``
+holds none; several are parted by blanks or commas. Rows without a header have the four columns of the first example.
 """
 
 from __future__ import annotations

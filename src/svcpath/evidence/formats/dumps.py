@@ -16,7 +16,8 @@ from svcpath.evidence.formats.text import Text
 
 _IPTABLES_TABLE = re.compile(r"\*(?:nat|filter|mangle|raw|security)\s*$")
 _IPTABLES_LINE = re.compile(
-    r"\*(?:nat|filter|mangle|raw|security)\s*$|:[\w@.-]+ (?:-|[A-Z]+)(?: \[\d+:\d+\])?|(?:\[\d+:\d+\] )?-[AIN] \S|COMMIT\s*$"
+    r"\*(?:nat|filter|mangle|raw|security)\s*$|:[\w@.-]+ (?:-|[A-Z]+)(?: \[\d+:\d+\])?|"
+    r"(?:\[\d+:\d+\] )?-[AIN] \S|COMMIT\s*$"
 )
 _NFT_TABLE = re.compile(r"\s*table (?:ip6?|inet|arp|bridge|netdev) \S+ \{")
 _NFT_INNER = re.compile(r"\s+(?:chain|set|map|comment|flags|flowtable|counter|type)\b")
@@ -29,11 +30,13 @@ _BACKEND_ROW = re.compile(r"\d+\s+(?:(?:tcp|udp|sctp|any)://\S+|\S+:\d+(?:/\w+)?
 _CT_ROW = re.compile(r"(?:TCP|UDP|SCTP|ICMP|ICMPv6) (?:IN|OUT|SVC|service)\b.*->.*\bexpires=")
 _CT_SIGN = re.compile(r"\b(?:expires|RxPackets|RevNAT|SourceSecurityID|BackendID)=")
 _MONITOR = re.compile(
-    r"(?:\S+\s+)?(?:xx drop|-> (?:endpoint|stack|overlay|network|proxy|host)|<- (?:endpoint|stack|host|network|overlay)|"
+    r"(?:\S+\s+)?(?:xx drop|-> (?:endpoint|stack|overlay|network|proxy|host)|"
+    r"<- (?:endpoint|stack|host|network|overlay)|"
     r"(?:Policy verdict log|CPU \d+:|==> |level=|Listening for events|>> |xlate:))|.*\bflow 0x[0-9a-f]+ "
 )
 _CALICO_FRONTEND = re.compile(
-    r"\s*\S+ port \d+ proto \d+(?: (?:src|from) \S+)? id \d+ count -?\d+ local -?\d+|\s*\S+ port \d+ proto \d+ .*\bid \d+"
+    r"\s*\S+ port \d+ proto \d+(?: (?:src|from) \S+)? id \d+ count -?\d+ local -?\d+|"
+    r"\s*\S+ port \d+ proto \d+ .*\bid \d+"
 )
 _CALICO_BACKEND = re.compile(r"\s*\d+:-?\d+\s+(?:\S+\s?:\s?\d+|is missing)")
 

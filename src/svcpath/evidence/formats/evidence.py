@@ -8,7 +8,7 @@ be gone. Objects without a resourceVersion are manifests: equal ones count once,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +18,18 @@ from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.formats import commands
+from svcpath.evidence.facts.text import LogText
+from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
 from svcpath.evidence.formats.item import Item, Listing, Watched
 from svcpath.evidence.formats.recognise import recognise
 
 Observed = Observation[Any]
 
-#: A Need for this Pod or node asks for what nobody is named as the owner of.
+#: A Need for this Pod asks for what nobody is named as the owner of.
 UNOWNED = "?"
 _Key = tuple[str, str, str, str]
+_CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,12 @@ class Evidence:
         """``files`` are (path relative to the evidence root, content); ``refused`` are files that were not read."""
         read: list[tuple[str, list[Item]]] = []
         listed: set[Kind] = set()
-        for path, data in files:
+        for path, content in _opened(files):
+            if isinstance(content, Item):
+                read.append((path, [content]))
+                continue
             items: list[Item] = []
-            for found in recognise(data):
+            for found in recognise(content):
                 if isinstance(found, Listing):
                     if found.kind is not None:
                         listed.add(found.kind)
@@ -133,7 +138,7 @@ class Evidence:
         others = [
             other
             for other in self._by_kind.get(need.kind, ())
-            if not need.namespace or need.kind in (Kind.NODE, Kind.NAMESPACE) or other.fact.namespace == need.namespace
+            if not need.namespace or need.kind in _CLUSTER_WIDE or _namespace(other) == need.namespace
         ]
         narrowed = bool(need.name or need.service)
         place = f" of namespace {need.namespace}" if need.namespace else ""
@@ -148,7 +153,20 @@ class Evidence:
             return Observation(
                 need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
             )
-        return _unreadable(need, f"no {need.kind.value}{place} in the evidence", command)
+        return _unreadable(need, f"no {_word(need.kind)}{place} in the evidence", command)
+
+
+def _opened(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes | Item]]:
+    """The files, with archives replaced by what they hold."""
+    for path, data in files:
+        if archive.is_tar(data):
+            yield from archive.members(path, data)
+        else:
+            yield path, data
+
+
+def _namespace(observation: Observed) -> str:
+    return observation.value.namespace if isinstance(observation.value, api.Object) else ""
 
 
 def _unreadable(need: Need, reason: str, command: str) -> Observed:
@@ -160,6 +178,11 @@ def _plural(kind: Kind, count: int) -> str:
     if count == 1 or kind.value.endswith("s"):
         return kind.value
     return kind.value.removesuffix("y") + "ies" if kind.value.endswith("cy") else kind.value + "s"
+
+
+def _word(kind: Kind) -> str:
+    """How a kind is called in a sentence. "no EndpointSlice" is easily misread as "no endpoints"."""
+    return "slice" if kind is Kind.ENDPOINT_SLICE else kind.value
 
 
 def _owner(provenance: Provenance) -> str:
@@ -182,7 +205,7 @@ def _subject(need: Need) -> str:
 def _meets(observation: Observed, need: Need) -> bool:
     value, provenance = observation.value, observation.provenance
     if isinstance(value, api.Object):
-        cluster_wide = need.kind in (Kind.NODE, Kind.NAMESPACE)
+        cluster_wide = need.kind in _CLUSTER_WIDE
         namespace = "" if cluster_wide else value.namespace
         if not _named(need, namespace, value.name, service_of(value), check_namespace=not cluster_wide):
             return False
@@ -191,7 +214,7 @@ def _meets(observation: Observed, need: Need) -> bool:
         return not (
             isinstance(value, api.Pod) and need.pod and not same_pod(need.pod, f"{value.namespace}/{value.name}")
         )
-    if UNOWNED in (need.pod, need.node):
+    if need.pod == UNOWNED:
         return not provenance.pod and not provenance.node
     if need.node and provenance.node != need.node:
         return False
@@ -323,8 +346,11 @@ def _observation(entry: _Entry, attribution: Attribution) -> Observed:
             for attempt in value.attempts
         )
         value = Attempts(attempts=named)
+    command = commands.for_state(item.kind, owner.node, owner.pod, owner.container)
+    if isinstance(value, LogText) and not owner.pod:
+        command = commands.for_log(value.component)
     provenance = Provenance(
-        command=commands.for_state(item.kind, owner.node, owner.pod, owner.container),
+        command=command,
         path=entry.path,
         line=item.line,
         node=owner.node,

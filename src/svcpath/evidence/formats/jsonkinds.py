@@ -49,7 +49,7 @@ def _object(value: dict[str, Any], text: Text) -> list[Item] | None:
     if value.get("schema") == attempts.SCHEMA:
         return [Item(Kind.ATTEMPTS, attempts.from_json(value))]
     keys = {_plain(key) for key in value}
-    if keys & _LB_KEYS:
+    if keys & _LB_KEYS or _names_deregistration(value):
         return [Item(Kind.LOAD_BALANCER_HEALTH, _load_balancer(value))]
     if keys & {"kubeproxy", "kubeproxyversion"}:
         return [Item(Kind.NODE_REPORT, NodeReports((_version(value),)))]
@@ -159,6 +159,13 @@ def _load_balancer(value: dict[str, Any]) -> LoadBalancerHealth:
         healthy_threshold=_integer(settings.get("healthythresholdcount")),
         deregistration_delay=_number(delay),
         targets=tuple(_target(row) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)),
+    )
+
+
+def _names_deregistration(value: dict[str, Any]) -> bool:
+    rows = value.get("Attributes")
+    return isinstance(rows, list) and any(
+        isinstance(row, dict) and str(row.get("Key", "")).startswith("deregistration_delay") for row in rows
     )
 
 

@@ -1,7 +1,7 @@
 """JSON streams cut into documents without decoding them.
 
-kubectl prints one document, documents one after the other (`get -w -o json`) or one per line (watch streams). A document
-that is cut off or damaged must not take the others along, and of a cut List the complete items still count.
+kubectl prints one document, documents one after the other (`get -w -o json`) or one per line (watch streams). A
+document that is cut off or damaged must not take the others along, and of a cut List the complete items still count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kubernetes objects in YAML and JSON: single, several, Lists, watch events, bare arrays as support bundles hold them.
+"""Kubernetes objects in JSON: single, several, Lists, watch events, bare arrays as support bundles hold them.
 
 A List is cut into raw items and each is decoded straight into its record: the record of the item before is tried first,
 since lists are mostly of one kind, so that no second pass finds the kind. An item of a wrong type is reported and its
@@ -19,7 +19,7 @@ import msgspec
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.formats import jsontext, limits, proxyconfig, yamltree
+from svcpath.evidence.formats import jsontext, limits, proxyconfig
 from svcpath.evidence.formats.item import Item, Listing, Watched, damaged
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -38,7 +38,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Rollout": ("argoproj.io",),
 }
 
-_KIND_OF: dict[str, Kind] = {
+KIND_OF: dict[str, Kind] = {
     **{kind.value: kind for kind in Kind if kind.value in api.KINDS},
     **dict.fromkeys(api.WORKLOAD_KINDS, Kind.WORKLOAD),
 }
@@ -51,7 +51,7 @@ class _Meta(msgspec.Struct):
     remaining: int | None = msgspec.field(name="remainingItemCount", default=None)
 
 
-class _Bare(msgspec.Struct):
+class Bare(msgspec.Struct):
     """What is read of a Secret."""
 
     api_version: str = msgspec.field(name="apiVersion", default="")
@@ -85,13 +85,12 @@ class _Shape(msgspec.Struct):
     regarding: Any = msgspec.UNSET
 
 
-_RECORDS = {**api.KINDS, "": api.OtherObject}
-_DECODERS = {name: msgspec.json.Decoder(record) for name, record in _RECORDS.items()}
+RECORDS = {**api.KINDS, "": api.OtherObject}
+_DECODERS = {name: msgspec.json.Decoder(record) for name, record in RECORDS.items()}
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
-_BARE = msgspec.json.Decoder(_Bare)
+_BARE = msgspec.json.Decoder(Bare)
 _SHAPE = msgspec.json.Decoder(_Shape)
-_PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]|\['?([^\]']*)'?\]")
 
 
 def _belongs(kind: str, api_version: str) -> bool:
@@ -110,10 +109,10 @@ def fact_kind(obj: api.Object) -> Kind:
         return Kind.WORKLOAD
     if isinstance(obj, api.OtherObject):
         return Kind.OTHER_OBJECT
-    return _KIND_OF.get(obj.kind, Kind.OTHER_OBJECT)
+    return KIND_OF.get(obj.kind, Kind.OTHER_OBJECT)
 
 
-def _clean(obj: api.Object) -> api.Object:
+def without_last_applied(obj: api.Object) -> api.Object:
     notes = obj.metadata.annotations
     if notes and notes.get(LAST_APPLIED):
         metadata = msgspec.structs.replace(obj.metadata, annotations={**notes, LAST_APPLIED: ""})
@@ -121,12 +120,12 @@ def _clean(obj: api.Object) -> api.Object:
     return obj
 
 
-def _secret(bare: _Bare) -> api.Object:
+def bare_secret(bare: Bare) -> api.Object:
     metadata = api.ObjectMeta(name=bare.metadata.name, namespace=bare.metadata.namespace)
     return api.OtherObject(api_version=bare.api_version, kind=bare.kind, metadata=metadata)
 
 
-def _has_pod_template(spec: Any) -> bool:
+def has_pod_template(spec: Any) -> bool:
     return isinstance(spec, dict) and isinstance(spec.get("template"), dict) and "spec" in spec["template"]
 
 
@@ -150,12 +149,12 @@ def infer_kind(shape: dict[str, Any]) -> str:
         ("StatefulSet", "serviceName" in spec and "template" in spec),
         ("DaemonSet", "updateStrategy" in spec and "template" in spec),
         ("Deployment", "strategy" in spec and "template" in spec),
-        ("ReplicaSet", "replicas" in spec and _has_pod_template(spec)),
+        ("ReplicaSet", "replicas" in spec and has_pod_template(spec)),
     )
     return next((kind for kind, holds in signs if holds), "")
 
 
-def _with_kind(obj: api.Object, kind: str, api_version: str) -> api.Object:
+def with_kind(obj: api.Object, kind: str, api_version: str) -> api.Object:
     if obj.kind:
         return obj
     return msgspec.structs.replace(obj, kind=kind, api_version=obj.api_version or api_version)
@@ -177,7 +176,7 @@ class _ItemDecoder:
                 pass  # of another kind, or wrong: told apart below, with the kind read
             else:
                 if obj.kind == self.guess and _belongs(obj.kind, obj.api_version):
-                    return _clean(obj)
+                    return without_last_applied(obj)
         return self._by_kind(raw)
 
     def _by_kind(self, raw: bytes | msgspec.Raw) -> api.Object:
@@ -188,13 +187,13 @@ class _ItemDecoder:
             kind = self.kind or infer_kind(_fields(_SHAPE.decode(raw)))
             api_version = api_version or self.api_version
         if kind == "Secret":
-            return _secret(_BARE.decode(raw))
+            return bare_secret(_BARE.decode(raw))
         name = record_name(kind, api_version)
         obj: api.Object = _DECODERS[name].decode(raw)
-        if isinstance(obj, api.OtherObject) and _has_pod_template(obj.spec):
+        if isinstance(obj, api.OtherObject) and has_pod_template(obj.spec):
             obj = _DECODERS["Deployment"].decode(raw)
         self.guess = name
-        return _clean(_with_kind(obj, kind, api_version))
+        return without_last_applied(with_kind(obj, kind, api_version))
 
 
 def _fields(shape: _Shape) -> dict[str, Any]:
@@ -238,7 +237,7 @@ def is_object(value: Any) -> bool:
 
 
 def read_json(data: bytes) -> list[Item | Listing]:
-    """Objects of a JSON text. Raises FormatError when it holds no Kubernetes object at all, TooLarge above the limit."""
+    """Objects of a JSON text. Raises FormatError when it holds no Kubernetes object, TooLarge above the limit."""
     if len(data) > limits.MAX_JSON:
         raise TooLarge(f"JSON of more than {limits.MAX_JSON // limits.MIB} MiB: split it")
     try:
@@ -316,7 +315,7 @@ def _list(raw: bytes, envelope: _Envelope, kind: str, line: int) -> Iterator[Ite
     complete = not meta.continue_ and not meta.remaining
     name = record_name(item_kind, api_version)
     if complete:
-        yield Listing(_KIND_OF.get(name) if name else None, line)
+        yield Listing(KIND_OF.get(name) if name else None, line)
     else:
         yield damaged("Kubernetes list", "the list goes on (metadata.continue is set): it is one page of several")
     decoder = _ItemDecoder(item_kind, "" if item_kind == "" else api_version)
@@ -370,124 +369,3 @@ def _salvage(data: bytes) -> Iterator[Item]:
             continue
         if obj.kind:
             yield Item(fact_kind(obj), obj, piece.line)
-
-
-# --- YAML ------------------------------------------------------------------------------------------------------
-
-
-def read_yaml(text: str) -> list[Item | Listing]:
-    """Objects of a YAML text. Raises FormatError when no document is a Kubernetes object, TooLarge above the limit."""
-    found: list[Item | Listing] = []
-    good = 0
-    foreign = 0
-    errors: list[FormatError] = []
-    for document in yamltree.documents(text):
-        if isinstance(document, FormatError):
-            errors.append(document)
-        elif document.value is None:
-            continue
-        elif not is_object(document.value) and not _is_watch(document.value):
-            foreign += 1
-        else:
-            good += 1
-            found.extend(_yaml_document(document))
-    if not good:
-        if errors:
-            raise errors[0]
-        raise FormatError("no document is a Kubernetes object")
-    total = good + foreign + len(errors)
-    for error in errors:
-        where = damaged("Kubernetes objects", str(error), line=error.line, read=f"{good} of {total} documents")
-        found.append(where)
-    if foreign:
-        found.append(damaged("Kubernetes objects", f"{foreign} documents are no Kubernetes objects"))
-    return found
-
-
-def _is_watch(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and is_object(value.get("object"))
-
-
-def _yaml_document(document: yamltree.Document) -> Iterator[Item | Listing]:
-    value = document.value
-    kind = value.get("kind") or ""
-    if _is_watch(value) and not kind:
-        received = value.get("received") or value.get("time")
-        watched = Watched(value["type"], received if isinstance(received, str) else "")
-        yield _convert(value["object"], document, ("object",), watched=watched)
-        return
-    if kind == proxyconfig.KIND:
-        yield Item(Kind.KUBE_PROXY_CONFIG, proxyconfig.from_value(value), document.line)
-        return
-    if isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list):
-        meta = value.get("metadata")
-        meta = meta if isinstance(meta, dict) else {}
-        complete = not meta.get("continue") and not meta.get("remainingItemCount")
-        item_kind = kind.removesuffix("List")
-        api_version = value.get("apiVersion") if item_kind and isinstance(value.get("apiVersion"), str) else ""
-        name = record_name(item_kind, api_version or "")
-        if complete:
-            yield Listing(_KIND_OF.get(name) if name else None, document.line)
-        for index, item in enumerate(value["items"]):
-            yield _convert(
-                item, document, ("items", index), complete, default_kind=item_kind, default_version=api_version or ""
-            )
-        return
-    yield _convert(value, document, ())
-
-
-def _convert(
-    value: Any,
-    document: yamltree.Document,
-    path: tuple[yamltree.Step, ...],
-    listing: bool = False,
-    watched: Watched | None = None,
-    default_kind: str = "",
-    default_version: str = "",
-) -> Item:
-    line, _ = document.positions.at(path)
-    try:
-        obj = convert(value, default_kind, default_version)
-    except FormatError as error:
-        at = document.positions.at((*path, *_steps(error.path)))
-        where = FormatError(error.message, line=at[0], column=at[1])
-        return damaged("Kubernetes objects", str(where), line=at[0], read="the other objects")
-    return Item(fact_kind(obj), obj, line, listing, watched)
-
-
-def convert(value: Any, default_kind: str = "", default_version: str = "") -> api.Object:
-    """Record of one object that is already decoded. Raises FormatError whose ``path`` is the place in the object."""
-    if not isinstance(value, dict):
-        raise FormatError("an object must be a mapping")
-    kind = value.get("kind") or default_kind or infer_kind(value)
-    version = value.get("apiVersion") or default_version
-    if not isinstance(kind, str) or not isinstance(version, str):
-        raise FormatError("kind and apiVersion must be text")
-    try:
-        if kind == "Secret":
-            return _secret(msgspec.convert(value, _Bare))
-        name = record_name(kind, version)
-        record = api.Workload if not name and _has_pod_template(value.get("spec")) else _RECORDS[name]
-        obj: api.Object = msgspec.convert(value, record)
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at ")
-        raise FormatError(f"{kind}: {error}", path=where.strip("`") if what else "") from error
-    except RecursionError as error:
-        raise FormatError("nested too deeply") from error
-    return _clean(_with_kind(obj, kind, version))
-
-
-def _steps(path: str) -> tuple[yamltree.Step, ...]:
-    """msgspec's ``$.spec.ports[0]`` as steps; stops where it does not tell the key (``[...]``)."""
-    steps: list[yamltree.Step] = []
-    for match in _PATH.finditer(path.removeprefix("$")):
-        name, index, key = match.groups()
-        if name is not None:
-            steps.append(name)
-        elif index is not None:
-            steps.append(int(index))
-        elif key:
-            steps.append(key)
-        else:
-            break
-    return tuple(steps)

@@ -18,7 +18,7 @@ from svcpath.evidence.facts.dns import DnsAnswer, DnsAnswers, Durations, Lookup,
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import HairpinModes, HealthReplies, HealthReply, NodeReport, NodeReports, Sysctls
 from svcpath.evidence.formats import attempts, dns
-from svcpath.evidence.formats.item import Item, not_understood
+from svcpath.evidence.formats.item import Item, damaged, not_understood
 from svcpath.evidence.formats.text import Text
 
 
@@ -43,7 +43,7 @@ class _Notes:
 
 _Reader = Callable[[str, int, _Notes], Kind | None]
 
-_HAIRPIN = re.compile(r"(?:/sys/(?:class/net|devices/virtual/net)/)?\S*?brif/([^/\s]+)/hairpin_mode\s*[:= ]\s*([01])")
+_HAIRPIN = re.compile(r"(?:\S*/)?([\w@.-]+)[/: ]\s*hairpin_mode\s*[:= ]\s*([01])")
 _SYSCTL = re.compile(r"([a-z][a-z0-9_-]*(?:\.[A-Za-z0-9_*/-]+)+)\s*=\s*(.*)")
 _PROC_SYS = re.compile(r"/proc/sys/(\S+?)\s*[:=]\s*(\S.*)")
 _HEALTH = re.compile(
@@ -352,6 +352,8 @@ def read_notes(text: Text) -> list[Item]:
         facts.append((Kind.DURATIONS, Durations(what=what, seconds=tuple(seconds))))
     if notes.query:
         facts.append((Kind.QUERY, Query(**notes.query)))
+    if not facts:
+        return [damaged("notes", "a heading without anything under it: cut off?", line=1)]
     several = len(facts) > 1
     items = [Item(kind, value, notes.first.get(kind, 0) if several else 0) for kind, value in facts]
     return [*items, *not_understood("notes", bad, good)]

@@ -14,7 +14,8 @@ from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.text import Text
 
 _PREFIX = re.compile(
-    r"(?:\[pod/[^\]]+\]\s+)?(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)\s+)?(?:std(?:out|err) [FP] )?"
+    r"(?:\[pod/[^\]]+\]\s+)?(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)\s+)?"
+    r"(?:std(?:out|err) [FP] )?"
 )
 _KLOG = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ [\w./-]+\.go:\d+\] ?")
 _COREDNS = re.compile(
@@ -22,7 +23,8 @@ _COREDNS = re.compile(
     r"[\w.-]*\.:\d+(?: on \S+)?$|maxprocs: "
 )
 _COREDNS_SIGN = re.compile(
-    r"\[(?:INFO|WARNING|ERROR|FATAL|DEBUG)\] plugin/|CoreDNS-\d|\[(?:INFO|ERROR)\] \S+:\d+ - \d+ \"|\[INFO\] (?:SIGTERM|Reloading)"
+    r"\[(?:INFO|WARNING|ERROR|FATAL|DEBUG)\] plugin/|CoreDNS-\d|\[(?:INFO|ERROR)\] \S+:\d+ - \d+ \"|"
+    r"\[INFO\] (?:SIGTERM|Reloading)"
 )
 _NODE_LOCAL_SIGN = re.compile(
     r"node-cache|nodecache|node-local|NodeLocal|__PILLAR__|Added back nodelocaldns rule|nodelocaldns"

@@ -22,9 +22,11 @@ from svcpath.evidence.formats import (
     dumps,
     jsonkinds,
     kubernetes,
+    kubernetesyaml,
     lines,
     logs,
     metrics,
+    netstat,
     procnet,
     proxyconfig,
     resolverfiles,
@@ -66,14 +68,15 @@ FORMATS: tuple[Format, ...] = (
     Format("conntrack -L", conntrack.is_flows, conntrack.read_flows),
     Format("/proc/net sockets", procnet.is_procnet, procnet.read_procnet),
     Format("ss", ss.is_ss, ss.read_ss),
+    Format("netstat", netstat.is_netstat, netstat.read_netstat),
     _dump("ipset", dumps.is_ipset, Kind.IPSET),
     Format("Corefile", corefile.is_corefile, corefile.read_corefile),
+    Format("DNS answers", dns.is_answers, dns.read_answers),
     Format("resolv.conf", resolverfiles.is_resolv_conf, resolverfiles.read_resolv_conf),
     Format("nsswitch.conf", resolverfiles.is_nsswitch, resolverfiles.read_nsswitch),
     Format("hosts", resolverfiles.is_hosts, resolverfiles.read_hosts),
     Format("environment", resolverfiles.is_environment, resolverfiles.read_environment),
     Format("metrics", metrics.is_metrics, metrics.read_metrics),
-    Format("DNS answers", dns.is_answers, dns.read_answers),
     _dump("cilium monitor", dumps.is_cilium_monitor, Kind.CILIUM_MONITOR),
     Format("log", logs.is_log, logs.read_log),
     Format("notes", lines.is_notes, lines.read_notes),
@@ -154,10 +157,11 @@ def _special(text: Text) -> list[Item | Listing] | None:
     return list(found) if found is not None else None
 
 
+_JSON_START = re.compile(r'\{\s*(?:"|\}|\w)|\[\s*(?:[\[{"\]]|-?\d+(?:\.\d+)?\s*[,\]]|(?:true|false|null)\b)')
+
+
 def _json_start(head: str) -> bool:
-    return re.match(r'\{\s*(?:"|\}|\w)|\[\s*(?:[\[{"\d\]tfn-])', head) is not None and not re.match(
-        r"\[(?:INFO|WARNING|ERROR|FATAL|DEBUG|PANIC|pod/|\d+:\d+\])", head
-    )
+    return _JSON_START.match(head) is not None
 
 
 def _yaml_flow(text: Text) -> bool:
@@ -166,7 +170,7 @@ def _yaml_flow(text: Text) -> bool:
 
 def _yaml(text: Text) -> list[Item | Listing] | None:
     try:
-        return kubernetes.read_yaml(text.text)
+        return kubernetesyaml.read_yaml(text.text)
     except FormatError as error:
         if re.search(r"^\s*-?\s*(?:kind|apiVersion)\s*:", text.text, re.MULTILINE):
             return [damaged("Kubernetes objects", str(error), line=error.line)]

@@ -66,7 +66,9 @@ def is_hosts(text: Text) -> bool:
 
 def _is_hosts_line(line: str) -> bool:
     fields = line.split("#", 1)[0].split()
-    return len(fields) >= 2 and _is_address(fields[0]) and all(re.fullmatch(r"[\w.-]+", name) for name in fields[1:])
+    if len(fields) < 2 or fields[1] in ("STREAM", "DGRAM", "RAW"):  # the latter is what getent ahosts prints
+        return False
+    return _is_address(fields[0]) and all(re.fullmatch(r"[\w.-]+", name) for name in fields[1:])
 
 
 def _is_address(word: str) -> bool:

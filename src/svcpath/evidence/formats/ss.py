@@ -1,6 +1,7 @@
 """Sockets as ss(8) prints them: -lnt, -lntup, -tno, with or without header, and with or without Netid and State.
 
-iproute2 misc/ss.c: ``*:PORT`` is an IPv6 wildcard that takes IPv4 too, ``[::]:PORT`` one that does not; a filter on one state hides the State column, a single table the Netid column.
+iproute2 misc/ss.c: ``*:PORT`` is an IPv6 wildcard that takes IPv4 too, ``[::]:PORT`` one that does not; a filter on
+one state hides the State column, a single table the Netid column.
 """
 
 from __future__ import annotations
@@ -67,10 +68,10 @@ def read_ss(text: Text) -> list[Item]:
             bad.append(number)
         else:
             rows.append(row)
-    netids = any(row.netid for row in rows) or any(re.match(r"\s*Netid", line) for line in text.lines[:20])
+    whole = any(_HEADER.match(line) for line in text.lines[:20])
     listing_only = bool(rows) and all(row.state in ("LISTEN", "UNCONN", "") for row in rows)
     sockets = tuple(_socket(row, listing_only) for row in rows)
-    covers = frozenset(_covers(sockets, netids))
+    covers = frozenset(_covers(sockets, whole))
     return [Item(Kind.SOCKETS, SocketTable(sockets=sockets, covers=covers)), *not_understood("ss", bad, len(sockets))]
 
 
@@ -79,13 +80,17 @@ def _continues(line: str) -> bool:
     return line[:1] in (" ", "\t") and re.search(r"\b(cubic|reno|bbr|skmem:|rto:|wscale:|ino:|sk:)", line) is not None
 
 
-def _covers(sockets: tuple[Socket, ...], netids: bool) -> set[str]:
-    protocols = {socket.protocol for socket in sockets}
+def _covers(sockets: tuple[Socket, ...], whole: bool) -> set[str]:
+    """Tables whose listeners are all here: those with a listening row, in a listing that still has its header.
+
+    Without -l or -a ss shows no listener at all, and rows without a header may be what a filter let through: such a
+    table proves what it shows and nothing else.
+    """
+    listening = {socket.protocol for socket in sockets if socket.state in ("LISTEN", "UNCONN")} if whole else set()
     covers: set[str] = set()
-    # Without a Netid column one table only was asked for; with it, a table shows by its rows.
-    if "TCP" in protocols or (not netids and "UDP" not in protocols):
+    if "TCP" in listening:
         covers |= {"tcp", "tcp6"}
-    if "UDP" in protocols:
+    if "UDP" in listening:
         covers |= {"udp", "udp6"}
     return covers
 

@@ -1,7 +1,7 @@
 """Bytes to text: gzip, byte order marks, wrong encodings, binary files.
 
-gzip is RFC 1952; a cut member gives what decompressed before the cut. Kubernetes and the tools write UTF-8; UTF-16 comes
-from redirected output on Windows and is read when it has its byte order mark.
+gzip is RFC 1952; a cut member gives what decompressed before the cut. Kubernetes and the tools write UTF-8; UTF-16
+comes from redirected output on Windows and is read when it has its byte order mark.
 """
 
 from __future__ import annotations

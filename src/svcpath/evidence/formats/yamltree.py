@@ -20,7 +20,8 @@ import yaml
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.formats import limits
 
-_Parser: Any = getattr(yaml, "CParser", None) or yaml.Loader
+#: libyaml's event parser; PyYAML's own, some five times slower, where it was built without libyaml.
+_Parser: Any = getattr(yaml, "CLoader", yaml.SafeLoader)
 
 Step = str | int
 
@@ -235,14 +236,19 @@ class _Builder:
             top.has_key = False
 
     def scalar(self, event: Any) -> None:
-        place = self.place(event)
-        self.count(1, place)
+        mark = event.start_mark
+        place = _Place(mark.line + self.first_line, mark.column + 1)
+        self.nodes += 1
+        if self.nodes > limits.MAX_NODES:
+            self.count(0, place)
+        text = event.value
         plain = bool(event.implicit[0])
-        top = self.stack[-1] if self.stack else None
-        if plain and event.value == "<<" and top and isinstance(top.value, dict) and not top.has_key:
-            self.add(_MERGE, place)
-            return
-        value = _tagged(event.tag, event.value, plain, place)
+        if plain and text == "<<":
+            top = self.stack[-1] if self.stack else None
+            if top and isinstance(top.value, dict) and not top.has_key:
+                self.add(_MERGE, place)
+                return
+        value = _tagged(event.tag, text, plain, place)
         if event.anchor:
             self.anchors[event.anchor] = _Anchored(value, place, 1)
         self.add(value, place)
@@ -284,7 +290,7 @@ def _build(text: str, first_line: int) -> Document | None:
             line=mark.line + first_line if mark else first_line,
             column=mark.column + 1 if mark else 0,
         ) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise FormatError(f"not YAML: {str(error).splitlines()[0]}", line=first_line) from error
     finally:
         if parser is not None and hasattr(parser, "dispose"):

@@ -47,7 +47,7 @@ def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: st
         if not line or line[0] in "#;":
             continue
         keyword, value = _split(line)
-        if not value or len(keyword) > OPTION_BYTES or len(value.encode()) > VALUE_BYTES:
+        if not value or len(keyword) > OPTION_BYTES or len(value) > VALUE_BYTES or not _printable(value):
             continue
         value = value.strip(C_SPACE)
         if keyword == "domain":
@@ -82,6 +82,11 @@ def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: st
         "use-vc" in settings,
         lookups or "fb",
     )
+
+
+def _printable(value: str) -> bool:
+    """ares_buf_tag_fetch_string refuses a value with anything but printable ASCII, a tab too: the line is ignored."""
+    return all(" " <= character <= "~" for character in value)
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -125,7 +130,7 @@ def _options(text: str, settings: dict[str, int]) -> None:
         key, colon, value = word.partition(":")
         number = 0
         if colon and value:
-            if not (value.isascii() and value.isdigit()) or int(value) > 0xFFFFFFFF:
+            if not (value.isascii() and value.isdigit()) or len(value) > 10 or int(value) > 0xFFFFFFFF:
                 continue
             number = int(value)
         if key == "ndots":

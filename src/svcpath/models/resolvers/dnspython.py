@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.environment import INET, INET6, Environment, is_address, octets, split_lines
+from svcpath.models.resolvers.environment import INET, INET6, Environment, is_address, octets, split_lines, to_ascii
 
 NAMES = "dnspython resolver.py _get_qnames_to_try (2.9)"
 RESULT = "dnspython resolver.py _Resolution.query_result (2.9)"
@@ -32,6 +32,13 @@ NO_CONFIG = Rule("resolv.conf is missing or names no server", "dnspython resolve
 BAD_NAME = Rule("the name does not parse", "dnspython name.py from_text (2.9)")
 
 
+NAME_ERRORS = {
+    "EmptyLabel": "A DNS label is empty.",
+    "LabelTooLong": "A DNS label is > 63 octets long.",
+    "NameTooLong": "A DNS name is > 255 octets long.",
+}
+
+
 class Config(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
@@ -39,6 +46,7 @@ class Config(msgspec.Struct, frozen=True):
     timeout: float = 2.0
     rotate: bool = False
     edns: bool = False
+    problem: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -47,6 +55,7 @@ def parse(text: str | None, hostname: str) -> Config:
     search: list[str] = []
     _, dot, rest = hostname.partition(".")
     domain = rest if dot else ""
+    problem = ""
     ndots, timeout, rotate, edns = 1, 2.0, False, False
     for line in split_lines(text or ""):
         words = line.split()
@@ -56,12 +65,14 @@ def parse(text: str | None, hostname: str) -> Config:
             servers.append(words[1])
         elif words[0] == "domain":
             domain, search = words[1], []
+            problem = problem or _problem(domain)
         elif words[0] == "search":
             search = words[1:]
+            problem = problem or next(filter(None, map(_problem, search)), "")
         elif words[0] == "options":
             for word in words[1:]:
                 value = word.partition(":")[2].partition(":")[0]
-                number = int(value) if value.isascii() and value.isdigit() else None
+                number = int(value[:12]) if value.isascii() and value.isdigit() else None
                 if word == "rotate":
                     rotate = True
                 elif word == "edns0":
@@ -71,7 +82,7 @@ def parse(text: str | None, hostname: str) -> Config:
                 elif "ndots" in word:
                     ndots = number if number is not None else ndots
     usable = tuple(server for server in servers if is_address(server))
-    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns)
+    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem)
 
 
 class _End(Exception):
@@ -100,10 +111,11 @@ class Dnspython:
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if not self.config.servers:
             return _fail("NoResolverConfiguration", "no nameservers", NO_CONFIG)
+        name = to_ascii(name)
         names = self.candidates(name)
-        problem = next(filter(None, (_problem(candidate) for candidate in (name, *names))), "")
+        problem = self.config.problem or next(filter(None, map(_problem, (name, *names))), "")
         if problem:
-            return _fail(problem, "", BAD_NAME)
+            return _fail(problem, NAME_ERRORS[problem], BAD_NAME)
         walk = _Walk(self)
         try:
             return (yield from walk.both(names, name))
@@ -143,7 +155,9 @@ class _Walk:
         return _fail("NoAnswer", text, NO_ANSWER, self.now)
 
     def _resolve(self, names: tuple[str, ...], kind: str, rule: Rule) -> Part[tuple[str, tuple[str, ...]]]:
-        deadline = self.now + self.lifetime if kind == self.types[0] else self.lifetime
+        deadline = self.lifetime
+        if len(self.types) > 1:
+            deadline = self.now + min(max(self.lifetime - self.now, 0.0), self.config.timeout)
         for name in names:
             answer = yield from self._name(name, kind, rule, deadline)
             if answer is not None:
@@ -183,7 +197,7 @@ class _Walk:
             where = f"Server Do53:{server}@53 answered "
             if answer.truncated and transport == "udp":
                 self.now += answer.delay
-                errors.append(where + "The DNS message was truncated.")
+                errors.append(where)
                 transport, rule = "tcp", TCP
                 continue
             over_tcp, transport = transport == "tcp", "udp"

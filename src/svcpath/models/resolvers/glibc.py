@@ -7,11 +7,13 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
-from svcpath.models.resolvers.environment import INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
 from svcpath.models.resolvers.glibc_send import Reply, Sender
 from svcpath.models.resolvers.nsswitch import Service, hosts_services
 
@@ -20,6 +22,7 @@ TEXTS = {
     "EAI_AGAIN": (-3, "Temporary failure in name resolution"),
     "EAI_NODATA": (-5, "No address associated with hostname"),
     "EAI_ADDRFAMILY": (-9, "Address family for hostname not supported"),
+    "EAI_SYSTEM": (-11, "System error"),
 }
 HOST_NOT_FOUND, TRY_AGAIN, NO_RECOVERY, NO_DATA = "HOST_NOT_FOUND", "TRY_AGAIN", "NO_RECOVERY", "NO_DATA"
 
@@ -44,17 +47,46 @@ CNAME_ONLY = Rule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
     "glibc res_query.c __res_context_query (ancount), dns-host.c gaih_getanswer",
 )
+FORGOTTEN = Rule(
+    "AF_INET alone: an earlier server failure is forgotten when the last reply was usable (NSS says not found)",
+    "glibc getaddrinfo.c gaih_inet (__gethostbyname2_r), dns-host.c (2.36)",
+)
+NO_MODULE = Rule(
+    "the last source of nsswitch.conf's hosts line has no module here: EAI_SYSTEM",
+    "glibc getaddrinfo.c get_nss_addresses (NETDB_INTERNAL)",
+)
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
+DIGITS_DOTS = Rule(
+    "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
+    "glibc digits_dots.c __nss_hostname_digits_dots",
+)
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
 NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
+ABORTED = "resolv_conf.c: update_from_conf: Assertion `resolv_conf_matches (resp, conf)' failed."
+ABORT = Rule(
+    "one of the first six search suffixes does not fit the old 256-byte list: an assertion ends the process",
+    "glibc resolv_conf.c update_from_conf, resolv_conf_matches",
+)
 FINAL = {
     HOST_NOT_FOUND: Rule("no candidate has an address and the deciding one does not exist", SEARCH),
     NO_DATA: Rule("no candidate has an address; NODATA was seen on the way", SEARCH),
     TRY_AGAIN: Rule("no candidate has an address; a server failure or silence decides", SEARCH),
     NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
 }
+DIGITS = frozenset("0123456789.")
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF.:")
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+HANG, HANGS = "HANG", "the call does not return: glibc waits on the TCP connection without a timeout"
+NO_TIMEOUT = Rule(
+    "a server that accepts the TCP connection and stays silent is waited for without end", "glibc res_send.c send_vc"
+)
+
+
+class _Hang(Exception):
+    pass
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -69,10 +101,13 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Glibc:
-    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits."""
+    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits. ``canonname``: the
+    caller asks for AI_CANONNAME (the JVM, .NET, Go), so that AF_INET does not take its own shorter way."""
 
-    def __init__(self, environment: Environment, version: str = "2.36") -> None:
+    def __init__(self, environment: Environment, version: str = "2.36", *, canonname: bool = False) -> None:
         self.environment = environment
+        self.simple = environment.family == INET and not canonname
+        self.unchecked = environment.family != UNSPEC and canonname
         self.version = version
         number = tuple(int(part) for part in version.split(".") if part.isdigit())
         self.config = glibc_conf.read(environment, number)
@@ -92,25 +127,35 @@ class Glibc:
             if family == UNSPEC or (family == INET6) == (v4 is None):
                 return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
             return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+        if self.simple and _like_an_address(name):
+            return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
+        if glibc_conf.aborts(self.config.search):
+            return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
-            no_data = ""
+            if self.simple and service.name not in ("files", "dns"):
+                if self._returns(service, "UNAVAIL"):
+                    break
+                continue
+            no_data = "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
                 if found:
                     return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory)
-                status = "NOTFOUND"
+                status, no_data = "NOTFOUND", ""
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
+                if result.herrno == HANG:
+                    return Outcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
                 if result.addresses:
                     return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
                 status = result.status
                 no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
             if self._returns(service, status):
                 break
-        return self._fail(no_data or "EAI_NONAME", rule, now, memory)
+        return self._fail(no_data or "EAI_NONAME", NO_MODULE if no_data == "EAI_SYSTEM" else rule, now, memory)
 
     @staticmethod
     def _returns(service: Service, status: str) -> bool:
@@ -123,14 +168,17 @@ class Glibc:
 
     def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
         """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
-        if not name or not HNOK.issuperset(name) or name.startswith("-"):
+        if not self.unchecked and (not name or not HNOK.issuperset(name) or name.startswith("-")):
             return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
-        if "no-aaaa" in self.config.flags:
-            types = ("A",) if "A" in types else ()
-        sender = Sender(self.config, types, memory, now)
-        return (yield from self._search(target, sender, ALIAS if target != name else None))
+        no_aaaa = "no-aaaa" in self.config.flags
+        sender = Sender(self.config, ("A",) if no_aaaa else types, memory, now)
+        sender.masked = no_aaaa and "A" not in types
+        try:
+            return (yield from self._search(target, sender, ALIAS if target != name else None))
+        except _Hang:
+            return Found((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
 
     def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
         config = self.config
@@ -178,16 +226,18 @@ class Glibc:
             last = TRY_AGAIN
         return self._lost(last or HOST_NOT_FOUND, sender)
 
-    @staticmethod
-    def _lost(herrno: str, sender: Sender) -> Found:
-        status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
+    def _lost(self, herrno: str, sender: Sender) -> Found:
+        if herrno == TRY_AGAIN and self.simple and not sender.last_failed:
+            return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
+        status = "UNAVAIL" if sender.last_failed else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
     def _found(self, reply: Reply, sender: Sender) -> Found:
         if reply.addresses:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
-            return Found((), HOST_NOT_FOUND, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
+            herrno = NO_DATA if self.simple else HOST_NOT_FOUND
+            return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
     def _query(self, name: str, domain: str, sender: Sender, rule: Rule) -> Part[Reply]:
@@ -196,7 +246,16 @@ class Glibc:
         wire = wire[:-1] if domain and wire.endswith(".") else wire
         if not encodable(wire):
             return Reply((), False, NO_RECOVERY, "NOERROR")
-        return (yield from sender.pair(wire, rule))
+        reply = yield from sender.pair(wire, rule)
+        if sender.hangs:
+            raise _Hang
+        return reply
+
+
+def _like_an_address(name: str) -> bool:
+    if ":" in name:
+        return set(name) <= HEXADECIMAL
+    return name != "" and set(name) <= DIGITS and name[-1] != "."
 
 
 def encodable(name: str) -> bool:

@@ -63,7 +63,7 @@ class Go:
     ) -> None:
         self.environment = environment
         self.build = build
-        self.libc = libc or Glibc(environment)
+        self.libc = libc or Glibc(environment, canonname=True)
         self.strict = strict
         self.config = go_conf.read(environment.resolv_conf, environment.hostname)
 
@@ -119,12 +119,13 @@ class Go:
     def _libc(self, name: str, memory: tuple[str, ...]) -> Asking:
         """cgo_unix.go cgoLookupHostIP: EAI_NONAME and EAI_NODATA are "no such host", the rest is libc's text."""
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         if outcome.code in ("EAI_NONAME", "EAI_NODATA"):
             text, flags = NO_SUCH_HOST, NOT_FOUND
         else:
             text, flags = outcome.text, TEMPORARY if outcome.code == "EAI_AGAIN" else ()
+            text = "device or resource busy" if outcome.code == "EAI_SYSTEM" else text
         return msgspec.structs.replace(
             outcome, code="DNSError", number=None, text=f"lookup {name}: {text}", flags=flags
         )
@@ -134,7 +135,7 @@ class Go:
         asis = name if rooted else name + "."
         names = candidates(self.config, name)
         if not names:
-            return Outcome(ok=True, rule=NO_NAMES)
+            return self._unsuitable(name, NO_NAMES)
         walk = _Walk(self, memory)
         first = ROOTED if rooted else (AS_IS_FIRST if names[0] == asis and len(names) > 1 else None)
         rule = first or (FIRST_SUFFIX if names[0] != asis else AS_IS_LAST)
@@ -210,9 +211,7 @@ class _Walk:
         config = self.config
         starts = yield from self._offsets(group)
         count = len(config.servers)
-        rounds = [
-            [config.servers[(start + shift) % count] for shift in range(count)] * config.attempts for start in starts
-        ]
+        sends = count * config.attempts
         clocks = [self.now] * len(group)
         position = [0] * len(group)
         transport = ["tcp" if config.use_tcp else "udp"] * len(group)
@@ -229,7 +228,7 @@ class _Walk:
                     Query(
                         fqdn[:-1],
                         group[i],
-                        rounds[i][position[i]],
+                        config.servers[(starts[i] + position[i]) % count],
                         transport[i],
                         round(clocks[i], 3),
                         config.timeout,
@@ -254,7 +253,7 @@ class _Walk:
                 position[index] += 1
                 if final:
                     results[index] = result
-                elif position[index] >= len(rounds[index]):
+                elif position[index] >= sends:
                     results[index] = last[index]
 
     def _offsets(self, group: tuple[str, ...]) -> Part[list[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.environment import INET, Environment
+from svcpath.models.resolvers.environment import INET, Environment, inet_aton, ipv6_literal
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -19,6 +19,14 @@ DEFAULT_POSITIVE, DEFAULT_NEGATIVE = 30, 10
 LIBC = Rule(
     "InetAddress asks libc; the exception's text is the name and libc's", "JDK Inet6AddressImpl.c lookupAllHostAddr"
 )
+
+
+AMBIGUOUS = Rule(
+    "an IPv4 literal with hexadecimal or octal parts is refused", "JDK IPAddressUtil.validateNumericFormatV4 (17)"
+)
+
+
+NOT_IPV6 = Rule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,20 +124,34 @@ class Jvm:
         self.settings = settings or Settings()
         if self.settings.system("java.net.preferIPv4Stack") == "true":
             environment = msgspec.structs.replace(environment, family=INET)
-            libc = None if libc is None else type(libc)(environment, libc.version)
-        self.libc = libc or Glibc(environment)
+            libc = Musl(environment, libc.version) if isinstance(libc, Musl) else None
+        self.libc = libc or Glibc(environment, canonname=True)
 
     @property
     def title(self) -> str:
         return f"JVM on {self.libc.title}"
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if _ambiguous(name):
+            return Outcome(
+                ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
+            )
+        if ":" in name and ipv6_literal(name) is None:
+            text = f"java.net.UnknownHostException: {name}: invalid IPv6 address literal"
+            return Outcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         return msgspec.structs.replace(
             outcome, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}: {outcome.text}"
         )
+
+
+def _ambiguous(name: str) -> bool:
+    """An IPv4 address with hexadecimal or octal parts, which libc would take."""
+    parts = name.split(".")
+    odd = any(part[:2].lower() == "0x" or (len(part) > 1 and part[0] == "0") for part in parts)
+    return odd and inet_aton(name) is not None
 
 
 class Cached(msgspec.Struct, frozen=True):

@@ -19,7 +19,10 @@ RESEND = Rule("no reply: sent again to the next server after 5 s", "nginx ngx_re
 TCP = Rule("truncated: again over TCP", "nginx ngx_resolver.c ngx_resolver_process_a (1.22)")
 FOUND = Rule("addresses, and no type failed", PROCESS)
 FAILED = Rule("one type's error code fails the name, also when the other type has addresses", PROCESS)
-TIMED_OUT = Rule("a type without a reply fails the name", "nginx ngx_resolver.c ngx_resolver_timeout_handler (1.22)")
+TIMED_OUT = Rule(
+    "a type without a reply (a FORMERR is only logged) fails the name",
+    "nginx ngx_resolver.c ngx_resolver_timeout_handler (1.22)",
+)
 LITERAL = Rule("the name is an address", "nginx ngx_inet.c ngx_parse_addr (1.22)")
 CODES = {
     "FORMERR": (1, "Format error"),
@@ -55,11 +58,11 @@ class Nginx:
             answers, now = yield from self._ask(asked, rule, now)
             failing = list(dict.fromkeys(code for code in map(_code, answers) if code))
             timed_out = any(answer.silent for answer in answers)
-            if failing:
+            if failing and not timed_out:
                 pick = 0
                 if len(failing) > 1:
                     pick = yield from choose(Fork(f"which error reply for {asked} arrives first", tuple(failing)))
-                return self._fail(name, failing[pick], FAILED, self.timeout if timed_out else now)
+                return self._fail(name, failing[pick], FAILED, now)
             if timed_out:
                 return self._fail(name, "TIMEOUT", TIMED_OUT, self.timeout)
             addresses = tuple(address for answer in answers for address in answer.addresses)
@@ -74,7 +77,7 @@ class Nginx:
     @staticmethod
     def _fail(name: str, code: str, rule: Rule, seconds: float) -> Outcome:
         number, text = CODES[code]
-        shown = name.removesuffix(".")
+        shown = name.lower().removesuffix(".")
         return Outcome(
             ok=False,
             code=code,
@@ -94,20 +97,18 @@ class Nginx:
             kinds = [kind for kind in self.types if kind not in got]
             queries = tuple(Query(name, kind, server, "udp", round(now, 3), RESEND_SECONDS) for kind in kinds)
             answers = yield from ask(Batch(queries, rule))
+            cut = [query.type for query, answer in zip(queries, answers, strict=True) if answer.truncated]
+            if cut:
+                again = tuple(Query(name, kind, server, "tcp", round(now, 3), RESEND_SECONDS) for kind in cut)
+                replies = dict(zip(cut, (yield from ask(Batch(again, TCP))), strict=True))
+                answers = tuple(replies.get(q.type, answer) for q, answer in zip(queries, answers, strict=True))
             for query, answer in zip(queries, answers, strict=True):
-                if answer.truncated:
-                    tcp = Query(name, query.type, server, "tcp", round(now, 3), RESEND_SECONDS)
-                    (answer,) = yield from ask(Batch((tcp,), TCP))
-                if not answer.silent:
+                if not answer.silent and answer.rcode != "FORMERR":
                     got[query.type] = answer
                     latest = max(latest, now + answer.delay)
-            if any(_code(answer) for answer in got.values()):
-                break
             now, turn, rule = now + RESEND_SECONDS, turn + 1, RESEND
         return tuple(got.get(kind, Answer("TIMEOUT")) for kind in self.types), latest
 
 
 def _code(answer: Answer) -> str:
-    if answer.lame:
-        return "NXDOMAIN"
     return answer.rcode if answer.rcode in CODES and answer.rcode != "TIMEOUT" else ""

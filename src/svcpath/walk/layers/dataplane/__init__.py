@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.node import NodeReport
-from svcpath.models.dataplanes import times_of
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.dataplane import agreement, mode
+from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, policy
+from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, scene
@@ -17,12 +19,23 @@ from svcpath.walk.scene import Scene, scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
-    reports: tuple[NodeReport, ...] = tuple(report for one in reported.present for report in one.fact.nodes)
-    client_node = yield from _client_node(request)
-    nodes = yield from nodes_tables(request, client_node, reports)
+    reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
+    from_node = yield from _client_node(request)
+    nodes = yield from nodes_tables(request, from_node, tuple(one.report for one in reports))
     judgements: list[Judgement] = []
+    compared: list[agreement.Compared] = []
+    planes: list[Plane] = []
     for node in nodes:
-        judgements.append((yield from _node(view, node)))
+        found, used = yield from _node(view, node)
+        planes.append(found)
+        compared.extend(used)
+        judgements.append(Judgement(not_tested=node.unread, looked=False))
+    service = _programmed(view)
+    if service is not None:
+        judgements.append(agreement.check(view, service, compared))
+    elif view.service is not None and nodes:
+        judgements.append(Judgement(phrase=_not_programmed(view.service)))
+    judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
     if not nodes:
         gap = NotTested(
             "dataplane",
@@ -42,23 +55,63 @@ def _client_node(request: Request) -> Asking[str]:
     return (client.fact.spec.node_name or "") if client else ""
 
 
-def _node(view: Scene, node: NodeTables) -> Asking[Judgement]:
+def _programmed(view: Scene) -> Service | None:
+    """The Service, if a node has to hold rules for it and the slices that say which are known."""
     service = view.service
+    if service is None or service.is_external_name or service.is_headless:
+        return None
+    return service if view.slices or view.slices_reply.absent else None
+
+
+def _not_programmed(service: Service) -> str:
+    if service.is_headless:
+        return "nothing to program: headless"
+    return "nothing to program: ExternalName" if service.is_external_name else "tables seen, slices unknown"
+
+
+def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.Compared]]]:
     logs, configs, metrics = yield (
         Need(Kind.LOG, node=node.owner),
         Need(Kind.KUBE_PROXY_CONFIG),
         Need(Kind.METRICS, node=node.owner),
     )
-    used, left = mode.in_use(node, logs, configs)
-    gaps = node.unread
-    if (
-        service is None
-        or service.is_external_name
-        or service.is_headless
-        or not (view.slices_reply.present or view.slices_reply.absent)
-    ):
-        return Judgement(not_tested=gaps, looked=False)
-    times = times_of([one.fact for one in metrics.present])
-    compared = agreement.compare(view, service, node, used, left, times)
-    judgement = agreement.check(view, service, compared)
-    return Judgement(judgement.findings, (*gaps, *judgement.not_tested), judgement.phrase, judgement.looked)
+    found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
+    service = _programmed(view)
+    if service is None or found.used is None:
+        return found, []
+    if found.release is not None and node.view.release is None:
+        node = dataclasses.replace(node, view=agreement.released(node.view, found.release))
+    return found, [agreement.compare(view, service, node, found)]
+
+
+def _around(
+    view: Scene,
+    service: Service | None,
+    planes: list[Plane],
+    compared: list[agreement.Compared],
+    reports: tuple[policy.Reported, ...],
+    client_node: str,
+) -> Asking[list[Judgement]]:
+    """What decides beside the table: connection tracking, kernel settings, health checks, connection entries."""
+    conntrack, sysctls, durations, hairpin, attempts, health, connections = yield (
+        Need(Kind.CONNTRACK, node=client_node),
+        Need(Kind.SYSCTL, node=client_node),
+        Need(Kind.DURATIONS),
+        Need(Kind.HAIRPIN_MODE),
+        Need(Kind.ATTEMPTS),
+        Need(Kind.HEALTH_REPLIES),
+        Need(Kind.IPVSADM_LCN, node=client_node),
+    )
+    table = planes[0].used.table if planes and planes[0].used else None
+    dialect = table.dialect if table is not None else None
+    kernels = tuple(one.report.kernel for one in reports if one.report.kernel)
+    judgements = [
+        kernel.settings(view.service, dialect, sysctls, durations, kernels),
+        kernel.persistence(view, table, connections, sysctls),
+        kernel.hairpin(view, hairpin, attempts, table),
+        (yield from cilium.check(view, client_node)),
+    ]
+    if service is not None:
+        judgements.append(flows.check(view, service, conntrack.present))
+        judgements.append(policy.check(view, service, compared, reports, health))
+    return judgements

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from svcpath.errors import ModelError
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes import (
     Cause,
@@ -12,10 +14,10 @@ from svcpath.models.dataplanes import (
     DriftReport,
     Frontend,
     Kind,
+    NodeView,
     Origin,
     Packet,
     Row,
-    Times,
     Verdict,
     drift,
     expected,
@@ -31,6 +33,7 @@ from svcpath.walk.findings.finding import (
     Standing,
     Status,
 )
+from svcpath.walk.layers.dataplane.plane import Plane
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 from svcpath.walk.scene import Scene
 
@@ -81,6 +84,7 @@ class Compared:
     node: NodeTables
     dump: Dump
     report: DriftReport
+    plane: Plane
 
 
 SHOW = {
@@ -92,23 +96,25 @@ SHOW = {
 }
 
 
-def compare(
-    view: Scene, service: Service, node: NodeTables, used: list[Dump], left: list[Dump], times: Times
-) -> list[Compared]:
-    slices = [one.fact for one in view.slices]
-    compared = []
-    for dump in used:
-        report = drift(
-            dump.table,
-            [service],
-            slices,
-            node.view,
-            times=times,
-            leftovers=[other.table for other in left],
-            complete=False,
-        )
-        compared.append(Compared(node, dump, report))
-    return compared
+def released(node: NodeView, release: tuple[int, int]) -> NodeView:
+    """The same node under the release that kube-proxy's own log names."""
+    return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)
+
+
+def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> Compared:
+    """The table in use against what Service and slices ask of the node. ``plane.used`` must be there."""
+    if plane.used is None:
+        raise ModelError("no table in use to compare")
+    report = drift(
+        plane.used.table,
+        [service],
+        [one.fact for one in view.slices],
+        node.view,
+        times=plane.times,
+        leftovers=[other.table for other in plane.left],
+        complete=False,
+    )
+    return Compared(node, plane.used, report, plane)
 
 
 def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
@@ -141,7 +147,7 @@ def _concerns(view: Scene, service: Service, row: Row) -> bool:
     if row.frontend is None:
         return row.kind in (Kind.LEFTOVER, Kind.FOREIGN_RULE)
     owner = row.service.partition(":")[0]
-    if owner and owner != f"{service.namespace}/{service.name}":
+    if owner and owner != f"{service.namespace}/{service.name}" and row.frontend.address not in service.cluster_ips:
         return False
     if view.request.port:
         numbers = {port.port for port in view.service_ports} | {port.node_port for port in view.service_ports}
@@ -232,7 +238,9 @@ def _sentence(row: Row, place: str, given: str) -> str:
         case Kind.FRONTEND_MISSING:
             return f"no rule takes {place}; packets are not translated"
         case Kind.LEFTOVER:
-            return f"rules of another mode are left and catch {place}{rule}" + (f": {row.note}" if row.note else "")
+            return f"two data planes on the node: rules of another mode are left and catch {place}{rule}" + (
+                f": {row.note.replace('reject', 'REJECT').replace('drop', 'DROP')}" if row.note else ""
+            )
         case Kind.FOREIGN_RULE:
             return f"a rule that is not kube-proxy's catches {place} first{rule}" + (
                 f": {row.note}" if row.note else ""
@@ -243,13 +251,14 @@ def _sentence(row: Row, place: str, given: str) -> str:
 
 
 def _details(row: Row, one: Compared) -> tuple[str, ...]:
+    if row.kind is Kind.LEFTOVER:
+        return (f"the mode in use is {one.plane.mode} ({'; '.join(one.plane.said)}), but rules of another mode exist",)
     match row.cause:
         case Cause.LATE:
-            return ("the slice changed after kube-proxy's last sync: the table is not synced yet, the slice is right",)
+            rules = (f"{one.plane.rules} nat rules: full syncs grow with them",) if one.plane.rules else ()
+            return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, one)}", *rules)
         case Cause.STUCK:
-            return (
-                "the slice changed after kube-proxy's last sync, longer ago than its sync period: kube-proxy is stuck",
-            )
+            return (f"kube-proxy is stuck: {_sync(row, one)}, longer ago than its sync period",)
         case Cause.ALTERED:
             return (
                 "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",
@@ -258,6 +267,21 @@ def _details(row: Row, one: Compared) -> tuple[str, ...]:
             if row.kind is Kind.MISSING and row.backend and one.dump.table.dialect is Dialect.IPTABLES:
                 return ("kube-proxy before #101935 (2021) deduplicated endpoints by IP and lost one of two ports",)
             return ()
+
+
+def _sync(row: Row, one: Compared) -> str:
+    """ "last sync (09:59:20Z) is older than the slice change (10:00:00Z) and a sync is queued"."""
+    times = one.plane.times
+    if times.last_sync is None:
+        return "the slice changed after the last sync"
+    change = one.plane.changes.get(row.slice)
+    changed = f" ({_clock(change)})" if change is not None else ""
+    queued = " and a sync is queued" if times.last_queued is not None and times.last_queued > times.last_sync else ""
+    return f"last sync ({_clock(times.last_sync)}) is older than the slice change{changed}{queued}"
+
+
+def _clock(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%H:%M:%SZ")
 
 
 def _undecided(one: Compared) -> Finding:

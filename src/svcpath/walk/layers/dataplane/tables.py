@@ -11,7 +11,7 @@ from typing import Any
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.kubernetes import Node
-from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Cost, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.dataplanes import NodeView, ServiceTable, node_view, parse
@@ -19,6 +19,18 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import NotTested
 from svcpath.walk.request import Request
+
+#: Dumps that hold a table of frontends. The others (connections, ipsets, backends) say more about one.
+TABLE_DUMPS = (
+    Kind.IPTABLES_SAVE,
+    Kind.NFT_LIST,
+    Kind.NFT_JSON,
+    Kind.PROC_IP_VS,
+    Kind.IPVSADM_LN,
+    Kind.CILIUM_SERVICE_LIST,
+    Kind.CILIUM_BPF_LB_LIST,
+    Kind.CALICO_NAT_DUMP,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +57,13 @@ class NodeTables:
         return self.name or "the node"
 
 
-def nodes_tables(request: Request, client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
-    """The tables of the client's node, or of every node when the client is not known."""
-    needs = tuple(
-        Need(kind, node=client_node, cost=Cost.EXEC, permission="create pods/exec") for kind in DATA_PLANE_DUMPS
-    )
+def nodes_tables(
+    request: Request, client_node: str, reports: tuple[NodeReport, ...], *, free: bool = False
+) -> Asking[tuple[NodeTables, ...]]:
+    """The tables of the client's node, or of every node when the client is not known. ``free``: those alone that are
+    there without running a command on a node."""
+    cost, permission = (Cost.READ, "") if free else (Cost.EXEC, "create pods/exec")
+    needs = tuple(Need(kind, node=client_node, cost=cost, permission=permission) for kind in TABLE_DUMPS)
     replies = yield needs
     held: dict[str, list[Observation[Any]]] = {}
     for reply in replies:

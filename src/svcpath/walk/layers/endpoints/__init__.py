@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Status, layer_result
 from svcpath.walk.layers.endpoints import families, identity, legacy, readiness, selection, slices
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
+from svcpath.walk.shell import scope
 
 
 def layer(request: Request) -> Asking[LayerResult]:
@@ -18,17 +21,20 @@ def layer(request: Request) -> Asking[LayerResult]:
             "endpoints",
             "the endpoints",
             view.slices_reply.reason or "no EndpointSlice in the evidence",
-            f"kubectl -n {request.namespace} get endpointslices -o yaml",
+            f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
         return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
     judgements = [
-        selection.check(view),
+        (yield from selection.check(view)),
         (yield from slices.check(view)),
         (yield from legacy.check(view)),
         families.check(view),
         (yield from readiness.check(view)),
         identity.check(view),
     ]
+    if not view.slices and not any(one.findings for one in judgements):
+        # Pods alone do not show what nodes are told: without slices nothing passes here.
+        judgements = [dataclasses.replace(one, looked=False) for one in judgements]
     looked = any(one.looked for one in judgements)
     if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
         judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))

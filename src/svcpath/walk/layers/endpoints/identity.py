@@ -54,7 +54,7 @@ def _gone(view: Scene) -> list[Finding]:
             Status.FAIL
             if complete or contradicted or (view.selected and not view.pods_reply.partial)
             else Status.INCONCLUSIVE,
-            f"{share} point at a Pod that is not there ({listed}); that share of new connections fails",
+            f"{share} point at {_what(bad)} ({listed}); that share of new connections fails",
             evidence=tuple(
                 Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation)
                 for endpoint, _ in bad[:3]
@@ -66,6 +66,14 @@ def _gone(view: Scene) -> list[Finding]:
             address=bad[0][0].address,
         )
     ]
+
+
+def _what(bad: list[tuple[EndpointView, str]]) -> str:
+    if all(endpoint.pod is not None and endpoint.pod.fact.finished for endpoint, _ in bad):
+        return "a Pod that has ended" if len(bad) == 1 else "Pods that have ended"
+    if all(endpoint.pod is not None and not endpoint.pod.fact.finished for endpoint, _ in bad):
+        return "an address that its Pod does not have" if len(bad) == 1 else "addresses that their Pods do not have"
+    return "a Pod that is not there" if len(bad) == 1 else "Pods that are not there"
 
 
 def _twice(view: Scene) -> list[Finding]:
@@ -119,14 +127,14 @@ def _unlisted(view: Scene) -> list[Finding]:
         and not any(canonical(ip) in listed for ip in one.fact.ips)
         and any((6 if ":" in ip else 4) in families for ip in one.fact.ips)
     ]
-    if not missing:
+    if not missing or view.slices_reply.partial:
         return []
     names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in missing[:3])
     return [
         finding(
             "SP315",
             Status.WARN,
-            f"{len(missing)} ready Pods that match are in no slice: {names}",
+            f"{len(missing)} ready Pod{'s that match are' if len(missing) > 1 else ' that matches is'} in no slice: {names}",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in missing[:3]),
             standing=Standing.SUPPORTED,
             namespace=view.request.namespace,

@@ -76,11 +76,26 @@ def _container_reason(container: ContainerStatus) -> str:
 def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
     names = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact, events)}" for one in sick[:3])
+    names += f"; and {len(sick) - 3} more" if len(sick) > 3 else ""
+    are = "is" if len(sick) == 1 else "are"
+    if service and service.spec.publish_not_ready_addresses:
+        return [
+            finding(
+                "SP316",
+                Status.WARN,
+                f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {are} published all the same ({names})",
+                evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
+                standing=Standing.PROVEN,
+                namespace=view.request.namespace,
+                service=view.request.service,
+            )
+        ]
     return [
         finding(
             "SP314",
             Status.WARN,
-            f"{len(sick)} of {len(view.selected)} Pods are not ready and take no new connections ({names})",
+            f"{len(sick)} of {len(view.selected)} Pods {are} not ready and take{'s' if len(sick) == 1 else ''} "
+            f"no new connections ({names})",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
             standing=Standing.PROVEN,
             namespace=view.request.namespace,
@@ -103,12 +118,33 @@ def _terminating_only(view: Scene) -> Finding:
     )
 
 
+def _terminating_pods(view: Scene, serving: list[Observation[Pod]]) -> Finding:
+    """The same from Pods alone, where no slice was looked at."""
+    listed = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in serving[:4])
+    return finding(
+        "SP305",
+        Status.WARN,
+        f"no Pod that stays is ready; {len(serving)} ready while terminating would take new connections: {listed}",
+        evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and terminating", one) for one in serving[:4]),
+        standing=Standing.SUPPORTED,
+        cause_layer="lifecycle",
+        namespace=view.request.namespace,
+        service=view.request.service,
+    )
+
+
 def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
     pods = {one.fact.name: one for one in view.selected}
     for endpoint in view.distinct:
         if endpoint.pod:
             pods.setdefault(endpoint.pod.fact.name, endpoint.pod)
+    if not view.slices:
+        if service is not None and service.spec.publish_not_ready_addresses:
+            return []
+        serving = [one for one in pods.values() if one.fact.ready and one.fact.deleting]
+        if serving and all(one.fact.deleting or not one.fact.ready for one in pods.values()):
+            return [_terminating_pods(view, serving)]
     unready = [one for one in pods.values() if one.fact.ready is not True or one.fact.deleting]
     if view.selected and not view.slices and view.slices_reply.unreadable and len(unready) < len(pods):
         return []
@@ -128,7 +164,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
         finding(
             "SP304",
             Status.FAIL,
-            f"0 of {total} endpoints ready: {names}",
+            f"0 of {total} {'endpoints' if view.distinct else 'Pods'} ready: {names}",
             evidence=(
                 *_slices(view.distinct),
                 *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact, events)}", one) for one in unready[:3]),
@@ -137,7 +173,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
             share="all new connections",
             details=tuple(details),
             namespace=view.request.namespace,
-            selector=as_text(service.spec.selector or {}) if service else "",
+            service=view.request.service,
         )
     ]
 
@@ -175,14 +211,19 @@ def _empty(view: Scene) -> list[Finding]:
         finding(
             "SP304",
             Status.FAIL,
-            f"the slices of {view.request.service} hold no endpoint",
+            f"the slices of {view.request.service} hold no endpoint{_because(view)}",
             evidence=tuple(Evidence(f"slice {one.fact.name} has no endpoints", one) for one in view.slices[:3]),
             standing=Standing.PROVEN,
             share="all new connections",
             namespace=view.request.namespace,
-            selector=as_text(view.service.spec.selector or {}) if view.service else "",
+            service=view.request.service,
         )
     ]
+
+
+def _because(view: Scene) -> str:
+    selector = view.service.spec.selector if view.service else None
+    return f": no Pod matches {as_text(selector)}, or none that does has an address" if selector else ""
 
 
 def _conditions(endpoint: EndpointView) -> str:

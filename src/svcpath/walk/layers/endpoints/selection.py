@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 
 from svcpath.evidence.facts.kubernetes import Pod
+from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.policies.selectors import Difference, differences
+from svcpath.models.policies.selectors import Difference, differences, matches
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.shell import scope
 
 
 def as_text(selector: Mapping[str, str]) -> str:
     return ",".join(f"{key}={value}" for key, value in selector.items())
 
 
-def check(view: Scene) -> Judgement:
+def check(view: Scene) -> Asking[Judgement]:
     service = view.service
     if service is None or not service.spec.selector:
         return Judgement(looked=False)
@@ -26,7 +31,7 @@ def check(view: Scene) -> Judgement:
             "endpoints",
             "the Pods that the selector picks",
             view.pods_reply.reason,
-            f"kubectl -n {service.namespace} get pods -o yaml",
+            f"kubectl {scope(service.namespace)} get pods -o yaml",
         )
         return Judgement(not_tested=(gap,), looked=False)
     if view.selected:
@@ -49,12 +54,14 @@ def check(view: Scene) -> Judgement:
     if nearest:
         sentence += f"; nearest: {_miss(nearest)}"
     details = [_refusal(view)] if service.cluster_ips else []
+    everywhere = yield from ask.one(Need(Kind.POD, permission="list pods"))
+    details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
     missing = finding(
         "SP301",
-        Status.FAIL,
+        Status.INCONCLUSIVE if view.pods_reply.partial and not empty_slices else Status.FAIL,
         sentence,
         evidence=tuple(evidence),
-        standing=Standing.PROVEN if complete or empty_slices else Standing.SUPPORTED,
+        standing=Standing.PROVEN if complete or (empty_slices and not view.pods_reply.partial) else Standing.SUPPORTED,
         details=tuple(details),
         remedy=_mend(nearest),
         share="all new connections",
@@ -62,6 +69,19 @@ def check(view: Scene) -> Judgement:
         selector=as_text(selector),
     )
     return Judgement(findings=(missing,))
+
+
+def _other_namespaces(namespace: str, selector: Mapping[str, str], pods: list[Pod]) -> list[str]:
+    """A Service selects in its own namespace only: Pods that match elsewhere are worth a word."""
+    found: dict[str, int] = {}
+    for pod in pods:
+        if pod.namespace != namespace and not pod.finished and matches(selector, pod.labels):
+            found[pod.namespace] = found.get(pod.namespace, 0) + 1
+    return [
+        f"{count} Pod{'s' if count > 1 else ''} of namespace {other} match{'' if count > 1 else 'es'}; "
+        "a Service selects Pods of its own namespace only"
+        for other, count in sorted(found.items())[:3]
+    ]
 
 
 def _refusal(view: Scene) -> str:
@@ -92,11 +112,15 @@ def _nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
 
 
 def _alike(difference: Difference) -> bool:
-    """Whether the label's value looks like a slip of the wanted one: same but for case or one edit."""
+    """Whether the label's value looks like a slip of the wanted one: same but for case, a few letters or an ending."""
     if difference.actual is None:
         return False
     wanted, actual = difference.wanted.lower(), difference.actual.lower()
-    return wanted == actual or wanted.startswith(actual) or actual.startswith(wanted) or _one_edit(wanted, actual)
+    if not wanted or not actual:
+        return False
+    if wanted.startswith(actual) or actual.startswith(wanted) or _one_edit(wanted, actual):
+        return True
+    return min(len(wanted), len(actual)) >= 5 and difflib.SequenceMatcher(None, wanted, actual).ratio() >= 0.75
 
 
 def _one_edit(one: str, other: str) -> bool:
@@ -117,7 +141,7 @@ def _labels(pod: Pod) -> str:
 
 
 def _miss(nearest: Near) -> str:
-    parts = []
+    parts: dict[str, list[str]] = {}
     for one, missed in nearest:
         terms = []
         for each in missed:
@@ -127,8 +151,10 @@ def _miss(nearest: Near) -> str:
                 terms.append(f"{each.key}={each.actual} instead of {each.key}={each.wanted}")
             else:
                 terms.append(f"no label {each.key}")
-        parts.append(f"{one.fact.name} has {', '.join(terms)}")
-    return "; ".join(parts)
+        parts.setdefault(", ".join(terms), []).append(one.fact.name)
+    return "; ".join(
+        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} {terms}" for terms, names in parts.items()
+    )
 
 
 def _mend(nearest: Near) -> str:

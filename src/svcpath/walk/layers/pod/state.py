@@ -1,7 +1,8 @@
 """The Pods and nodes behind the endpoints: running at all, and on a node that still reports.
 
 Source: pkg/controller/nodelifecycle (v1.35): a node that stops reporting keeps its Pods' endpoints ready until
-node-monitor-grace-period has passed and its Ready condition turns Unknown, after which Pods are marked not ready.
+node-monitor-grace-period has passed and its Ready condition turns Unknown, after which Pods are marked not ready. Ready
+False is written by the node's own kubelet: that node is alive.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import EndpointView, Scene
+from svcpath.walk.scene import EndpointView, Scene, canonical
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     nodes = yield from ask.nodes()
     reports = yield from ask.one(Need(Kind.NODE_REPORT))
-    findings = [*_dead_nodes(view, nodes, reports), *_dead_pods(view)]
+    findings = [*_dead_nodes(view, nodes, reports, _answering(attempts)), *_dead_pods(view)]
     looked = any(endpoint.pod is not None for endpoint in view.usable)
     hosts = [endpoint.who for endpoint in view.usable if endpoint.pod and endpoint.pod.fact.spec.host_network]
     phrase = f"{', '.join(hosts[:2])} in the node's network" if hosts else ""
@@ -30,22 +31,41 @@ def check(view: Scene) -> Asking[Judgement]:
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
 
 
-def _dead_nodes(view: Scene, nodes: Reply, reports: Reply) -> list[Finding]:
-    silent: dict[str, tuple[str, Observation[object]]] = {}
+def _answering(attempts: Reply) -> set[str]:
+    """Addresses whose newest recorded connection was taken."""
+    newest: dict[str, bool] = {}
+    for one in attempts.present:
+        for attempt in one.fact.attempts:
+            newest[canonical(attempt.address or attempt.host)] = attempt.outcome in ("ok", "http-error", "tls-error")
+    return {address for address, taken in newest.items() if taken}
+
+
+Told = dict[str, tuple[str, Observation[object]]]
+
+
+def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) -> list[Finding]:
+    silent: Told = {}
+    unwell: Told = {}
     for one in nodes.present:
         node: Node = one.fact
         ready = next((each for each in node.status.conditions or () if each.type == "Ready"), None)
         if ready is not None and ready.status != "True":
             beat = f", last heartbeat {ready.last_heartbeat_time}" if ready.last_heartbeat_time else ""
-            silent[node.name] = (f"Ready is {ready.status} ({ready.reason or 'no reason'}{beat})", one)
+            told = unwell if ready.status == "False" else silent
+            told[node.name] = (f"Ready is {ready.status} ({ready.reason or 'no reason'}{beat})", one)
     for one in reports.present:
         for report in one.fact.nodes:
             if _is_down(report):
                 note = f" {report.note}" if report.note else ""
-                silent.setdefault(report.name, (f"{report.status}{note}", one))
-    lost = [endpoint for endpoint in view.usable if (endpoint.endpoint.node_name or "") in silent]
+                if report.name not in unwell:
+                    silent.setdefault(report.name, (f"{report.status}{note}", one))
+    lost = [
+        endpoint
+        for endpoint in view.usable
+        if (endpoint.endpoint.node_name or "") in silent and endpoint.address not in answering
+    ]
     if not lost:
-        return []
+        return _unwell(view, unwell)
     total = len(view.usable)
     percent = round(100 * len(lost) / total)
     names = list(dict.fromkeys(endpoint.endpoint.node_name or "" for endpoint in lost))
@@ -55,7 +75,7 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply) -> list[Finding]:
             "SP504",
             Status.FAIL,
             f"node {', '.join(names)} has stopped reporting: {silent[names[0]][0]}; the slice is old and still lists {backends} "
-            f"on it, expect {percent}% timeouts until it is marked NotReady",
+            f"on it, expect {percent}% timeouts until it is marked NotReady and the slice follows",
             evidence=(
                 *(Evidence(f"node {name}: {silent[name][0]}", silent[name][1]) for name in names[:3]),
                 *(
@@ -69,6 +89,26 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply) -> list[Finding]:
             details=("the data plane follows the slice and is right",),
             share=f"{len(lost)} of {total} backends",
             node=names[0],
+        )
+    ]
+
+
+def _unwell(view: Scene, unwell: Told) -> list[Finding]:
+    """The node's own kubelet says NotReady: it is alive, and its Pods may go on answering."""
+    there = [endpoint for endpoint in view.usable if (endpoint.endpoint.node_name or "") in unwell]
+    if not there:
+        return []
+    name = there[0].endpoint.node_name or ""
+    places = ", ".join(endpoint.address for endpoint in there[:4])
+    return [
+        finding(
+            "SP504",
+            Status.WARN,
+            f"node {name} reports itself not ready: {unwell[name][0]}; {places} on it may stop answering and leave the slice",
+            evidence=(Evidence(f"node {name}: {unwell[name][0]}", unwell[name][1]),),
+            standing=Standing.POSSIBLE,
+            share=f"{len(there)} of {len(view.usable)} backends",
+            node=name,
         )
     ]
 

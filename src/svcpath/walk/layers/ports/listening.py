@@ -18,7 +18,8 @@ from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.ports.target import containers, declared, is_named
-from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+from svcpath.walk.scene import EndpointView, Scene, canonical, family_of, host_port
+from svcpath.walk.shell import shell
 
 #: Endpoint name -> the reply that holds its Pod's socket tables.
 Tables = dict[str, Reply]
@@ -27,9 +28,11 @@ Tables = dict[str, Reply]
 class Reach(enum.Enum):
     LISTENS = "listens"
     LOOPBACK = "loopback only"
+    OTHER_ADDRESS = "other address only"
     OTHER_FAMILY = "other family only"
     OTHER_PROTOCOL = "other protocol only"
     NOTHING = "nothing listens"
+    HALF = "nothing in its own family, the other not looked at"
     UNKNOWN = "not looked at"
 
 
@@ -47,6 +50,12 @@ class Link:
     others: tuple[int, ...]
 
     @property
+    def over_all_families(self) -> bool:
+        """Whether the tables of both families were looked at."""
+        covers = {name for one in self.observations for name in one.fact.covers}
+        return {self.protocol.lower(), f"{self.protocol.lower()}6"} <= covers
+
+    @property
     def place(self) -> str:
         return host_port(self.endpoint.address, self.port)
 
@@ -60,33 +69,38 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
     looked = False
     for port in view.service_ports:
         links = [
-            _link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
-            for endpoint in view.usable
+            link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
+            for endpoint in view.usable_for(port)
             if (found := endpoint.port_for(port)) is not None and found.port is not None
         ]
         if not links:
             continue
-        looked = looked or any(link.reach is not Reach.UNKNOWN for link in links)
+        looked = looked or any(link.reach not in OPEN for link in links)
         answered = _answered(attempts)
         links = [_replace_by_attempts(link, answered) for link in links]
         findings.extend(_judge(view, port, links))
-        unknown = [link for link in links if link.reach is Reach.UNKNOWN]
+        unknown = [link for link in links if link.reach in OPEN]
         if unknown:
             found_suspicion, gap = _undeclared(view, port, unknown, known=len(links) - len(unknown), links=links)
             findings.extend(found_suspicion)
             gaps.append(gap)
         elif all(link.reach is Reach.LISTENS for link in links):
             phrases.append(
-                f"{port.port}/{port.protocol}: {len(links)} of {len(links)} Pods listen on {_numbers(links)}"
+                f"{port.port}/{port.protocol}: {_pods(links)} of {_pods(links)} Pods listen on {_numbers(links)}"
             )
     return Judgement(tuple(findings), tuple(gaps), ", ".join(phrases), looked=looked or bool(findings))
+
+
+def _pods(links: list[Link]) -> int:
+    """Pods, not addresses: a dual-stack Pod has a link per family."""
+    return len({link.endpoint.who for link in links})
 
 
 def _numbers(links: list[Link]) -> str:
     return ", ".join(str(port) for port in dict.fromkeys(link.port for link in links))
 
 
-def _link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
+def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
     observations: tuple[Observation[SocketTable], ...] = reply.present if reply else ()
     sockets = tuple(socket for one in observations for socket in one.fact.sockets)
     covers = frozenset(name for one in observations for name in one.fact.covers)
@@ -95,8 +109,14 @@ def _link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None)
     listeners = [one for one in sockets if _open(one)]
     here = tuple(one for one in listeners if one.protocol == protocol and one.local_port == port)
     others = tuple(sorted({one.local_port for one in listeners if one.protocol == protocol and not _loopback(one)}))
-    if not observations or not (wanted & covers):
+    own = f"{protocol.lower()}6" if endpoint.family == 6 else protocol.lower()
+    if any(_takes(socket, endpoint.address) for socket in here):
+        reach = Reach.LISTENS
+    elif own not in covers:
         reach = Reach.UNKNOWN
+    elif not here and not complete:
+        # An IPv6 wildcard takes IPv4 too, and its table was not looked at.
+        reach = Reach.HALF
     else:
         reach = _reach(
             endpoint, here, [one for one in listeners if one.local_port == port and one.protocol != protocol]
@@ -118,11 +138,17 @@ def _loopback(socket: Socket) -> bool:
         return False
 
 
+def _wildcard(socket: Socket) -> bool:
+    return canonical(socket.local_address) in ("0.0.0.0", "::", "*")
+
+
 def _reach(endpoint: EndpointView, here: tuple[Socket, ...], other_protocol: list[Socket]) -> Reach:
-    if any(_takes(socket, endpoint.address) for socket in here):
-        return Reach.LISTENS
     if here:
-        return Reach.LOOPBACK if all(_loopback(socket) for socket in here) else Reach.OTHER_FAMILY
+        if all(_loopback(socket) for socket in here):
+            return Reach.LOOPBACK
+        elsewhere = [socket for socket in here if not _loopback(socket) and not _wildcard(socket)]
+        same = any(family_of(canonical(socket.local_address)) == endpoint.family for socket in elsewhere)
+        return Reach.OTHER_ADDRESS if same else Reach.OTHER_FAMILY
     return Reach.OTHER_PROTOCOL if other_protocol else Reach.NOTHING
 
 
@@ -150,14 +176,18 @@ def _answered(attempts: Reply) -> dict[tuple[str, int], Observation[object]]:
 
 def _replace_by_attempts(link: Link, answered: dict[tuple[str, int], Observation[object]]) -> Link:
     """Without a socket list, a recorded direct connection that succeeded shows the socket."""
-    if link.reach is Reach.UNKNOWN and (link.endpoint.address, link.port) in answered:
+    if link.reach in OPEN and (link.endpoint.address, link.port) in answered:
         return Link(link.endpoint, link.port, link.protocol, Reach.LISTENS, (), (), True, ())
     return link
 
 
+#: What leaves the last link open.
+OPEN = (Reach.UNKNOWN, Reach.HALF)
+
 BAD = {
     Reach.NOTHING: "SP403",
     Reach.LOOPBACK: "SP404",
+    Reach.OTHER_ADDRESS: "SP404",
     Reach.OTHER_FAMILY: "SP405",
     Reach.OTHER_PROTOCOL: "SP408",
 }
@@ -169,11 +199,18 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
         bad = [link for link in links if link.reach is reach]
         if not bad:
             continue
-        known = [link for link in links if link.reach is not Reach.UNKNOWN]
+        known = [link for link in links if link.reach not in OPEN]
         link = bad[0]
         proven = all(each.complete for each in bad)
-        pods = f"{len(bad)} of {len(known)} Pods"
+        pods = f"{_pods(bad)} of {_pods(known)} Pods"
         share = "" if len(bad) == len(links) else f"{len(bad)} of {len(links)} backends"
+        families = {each.endpoint.family for each in bad}
+        if (
+            share
+            and len(families) == 1
+            and families.isdisjoint(each.endpoint.family for each in links if each not in bad)
+        ):
+            share = f"all new connections over IPv{families.pop()}"
         findings.append(
             finding(
                 code,
@@ -185,7 +222,7 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
                 if proven
                 else (Evidence(f"{link.protocol.lower()}6 was not looked at: an IPv6 wildcard may take it"),),
                 details=_details(reach, link),
-                remedy=_mend(reach, port, bad, known),
+                remedy=_mend(view, reach, port, bad, known),
                 share=share or "all new connections",
                 names=_falsifier(view, link),
             )
@@ -197,14 +234,16 @@ def _sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> st
     link = bad[0]
     if reach is Reach.NOTHING:
         others = sorted({number for each in bad for number in each.others})
+        over = "" if link.over_all_families else f" over IPv{link.endpoint.family}"
+        who = "they listen" if _pods(bad) == _pods(known) > 1 else _names(bad, "listens", "listen")
         listen = (
-            f" (they listen on {', '.join(str(number) for number in others[:5])})"
+            f" ({who} on {', '.join(str(number) for number in others[:5])})"
             if others
-            else " (no open port at all)"
+            else f" (no open {link.protocol} port at all)"
         )
         numbers = " and ".join(dict.fromkeys(str(each.port) for each in bad))
-        return f"nothing listens on {numbers} in {pods}{listen}"
-    if reach is Reach.LOOPBACK:
+        return f"nothing listens on {numbers}{over} in {pods}{listen}"
+    if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         socket = link.sockets[0]
         return (
             f"socket {host_port(socket.local_address, socket.local_port)} is not reachable at {link.place} in {pods}; "
@@ -220,9 +259,16 @@ def _sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> st
     return f"nothing listens on {link.port}/{link.protocol} in {pods}; the port is open as {link.port}/{other}"
 
 
+def _names(links: list[Link], one: str, several: str) -> str:
+    """ "web-7 listens", "web-1, web-2 and 3 more listen"."""
+    names = list(dict.fromkeys(link.endpoint.who for link in links))
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more} {one if len(names) == 1 else several}"
+
+
 def _details(reach: Reach, link: Link) -> tuple[str, ...]:
     details = []
-    if reach is Reach.LOOPBACK:
+    if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         details.append("Service, slice and port agree")
         details.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")
     if reach is Reach.OTHER_FAMILY:
@@ -232,12 +278,26 @@ def _details(reach: Reach, link: Link) -> tuple[str, ...]:
     return tuple(details)
 
 
-def _mend(reach: Reach, port: ServicePort, bad: list[Link], known: list[Link]) -> str:
+def _mend(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known: list[Link]) -> str:
+    """Where other Pods answer on this port the Service is right and the Pod is not; else the Service's port may be."""
     if reach is not Reach.NOTHING:
         return ""
-    others = sorted({number for each in bad for number in each.others})
+    good = _pods([each for each in known if each.reach is Reach.LISTENS])
+    if good:
+        who = _names(bad, "opens", "open")
+        return f"look at why {who} no port {bad[0].port}: {good} other Pod{'' if good == 1 else 's'} of this Service do"
+    taken = {
+        found.port
+        for other in (view.service.ports if view.service else ())
+        if other != port
+        for each in bad
+        if (found := each.endpoint.port_for(other)) is not None
+    }
+    others = sorted({number for each in bad for number in each.others} - taken)
     if not others:
-        return f"let the application listen on {bad[0].port}, or look at why it opens no port"
+        return f"let the application listen on {bad[0].port}, or look at why it does not"
+    named = {one.container_port for each in bad if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
+    others = [number for number in others if number in named] or others
     if len(others) > 3:
         return ""
     text = f"targetPort {' or '.join(str(number) for number in others)}"
@@ -297,7 +357,7 @@ def _falsifier(view: Scene, link: Link) -> dict[str, object]:
         "namespace": link.endpoint.slice.namespace or view.request.namespace,
         "pod": link.endpoint.who,
         "port_hex": f"{link.port:04X}",
-        "reach_hex": _reach_hex(link.endpoint.address),
+        "raw_reach": _reach_hex(link.endpoint.address),
         "state_hex": "0A" if link.protocol == "TCP" else "07",
         "raw_tables": tables.get((link.protocol, family), "/proc/net/tcp /proc/net/tcp6"),
     }
@@ -305,7 +365,10 @@ def _falsifier(view: Scene, link: Link) -> dict[str, object]:
 
 def _reach_hex(address: str) -> str:
     """A pattern for the local addresses that take a connection to ``address``, as /proc/net prints them."""
-    parsed = ipaddress.ip_address(address)
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "(0{8}|0{32})"
     raw = parsed.packed
     words = "".join(raw[i : i + 4][::-1].hex().upper() for i in range(0, len(raw), 4))
     wildcards = "0" * 32 if parsed.version == 6 else "0{8}|0{32}"
@@ -318,9 +381,15 @@ def _undeclared(
     """No socket list: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
     link = unknown[0]
     names = _falsifier(view, link)
-    command = f"kubectl -n {names['namespace']} exec {link.endpoint.who} -- cat /proc/net/tcp /proc/net/tcp6"
+    command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
     pods = ", ".join(each.endpoint.who for each in unknown[:4])
-    gap = NotTested("ports", f"the listening sockets of {pods}", "no socket list in the evidence", command)
+    why = "no socket list in the evidence"
+    if all(each.reach is Reach.HALF for each in unknown):
+        why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
+    gap = NotTested("ports", f"the listening sockets of {pods}", why, command)
+    halves = [each for each in unknown if each.reach is Reach.HALF]
+    if halves:
+        return [_half(view, port, halves, known)], gap
     suspicious = [each for each in unknown if _declares_others_only(each)]
     if known or not suspicious:
         return [], gap
@@ -340,6 +409,26 @@ def _undeclared(
         names=names,
     )
     return [doubt], gap
+
+
+def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Finding:
+    """Nothing in the family's own table. Where the Pods also declare other ports only, that supports a fault."""
+    link = halves[0]
+    declared_elsewhere = not known and all(_declares_others_only(each) and each.others for each in halves)
+    others = sorted({number for each in halves for number in each.others})
+    listen = f" (they listen on {', '.join(str(number) for number in others[:5])})" if others else ""
+    table = link.protocol.lower()
+    return finding(
+        "SP403" if declared_elsewhere else "SP410",
+        Status.FAIL if declared_elsewhere else Status.INCONCLUSIVE,
+        f"no IPv4 socket takes {_numbers(halves)}/{link.protocol} in {_pods(halves)} Pods{listen}; "
+        f"{table}6, where a wildcard takes IPv4 too, was not looked at",
+        evidence=_evidence(view, port, halves),
+        standing=Standing.SUPPORTED if declared_elsewhere else Standing.POSSIBLE,
+        cause=f"nothing listens on {_numbers(halves)}",
+        share="all new connections" if declared_elsewhere else "",
+        names=_falsifier(view, link),
+    )
 
 
 def _declares_others_only(link: Link) -> bool:

@@ -35,6 +35,7 @@ def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> lis
         "namespace": view.request.namespace,
         "selector": as_text((view.service.spec.selector if view.service else None) or {}),
         "target": name,
+        "protocol": port.protocol,
     }
     if lacking and not having:
         return [_missing(view, port, lacking, values)]

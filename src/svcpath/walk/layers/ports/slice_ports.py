@@ -52,8 +52,10 @@ def _label(port: EndpointPort) -> str:
 def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice]]) -> list[Finding]:
     service = view.service
     joined = [one for one in filled if _has(one.fact, port)]
-    if service is None or joined or (service.is_headless and not service.ports):
+    if service is None or (service.is_headless and not service.ports):
         return []
+    if joined:
+        return [] if view.usable_for(port) or not view.usable else [_none_ready(view, port, joined)]
     candidates = [one for one in filled if any(each.port is not None for each in one.fact.ports or ())]
     if not candidates:
         if is_named(port) and view.selected:
@@ -120,6 +122,22 @@ def _portless(view: Scene, port: ServicePort, filled: list[Observation[EndpointS
         f"slices {names} carry no port for Service port {port.port}/{port.protocol}{target}: "
         f"{len(view.ready)} ready addresses, 0 usable (no port)",
         evidence=tuple(Evidence(f"slice {one.fact.name}: ports empty", one) for one in filled[:3]),
+        standing=Standing.PROVEN,
+        share="all new connections",
+        namespace=view.request.namespace,
+        service=view.request.service,
+    )
+
+
+def _none_ready(view: Scene, port: ServicePort, joined: list[Observation[EndpointSlice]]) -> Finding:
+    """Readiness counts per Service port: ready endpoints without the port do not help those with it."""
+    waiting = [endpoint.who for endpoint in view.distinct if endpoint.port_for(port) is not None]
+    return finding(
+        "SP411",
+        Status.FAIL,
+        f"{len(view.usable)} ready endpoints carry no port for Service port {port.port}/{port.protocol}, and none that carries "
+        f"it is ready ({', '.join(waiting[:3])}): no backend",
+        evidence=tuple(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in joined[:3]),
         standing=Standing.PROVEN,
         share="all new connections",
         namespace=view.request.namespace,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.dns import DnsAnswer
-from svcpath.evidence.facts.need import Kind, Need
-from svcpath.models.resolvers import Layered, RecordedWorld, World
+import dataclasses
+
 from svcpath.models.resolvers.registry import nameservers
-from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.resolution import cluster_dns, compare, recorded
+from svcpath.walk.layers.resolution import (
+    client_checks,
+    cluster_dns,
+    compare,
+    corefile_checks,
+    derived,
+    headless_records,
+    jvm_cache,
+    recorded,
+    world,
+)
 from svcpath.walk.layers.resolution.client import Client, gather
 from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
@@ -18,27 +26,56 @@ from svcpath.walk.scene import scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     client = yield from gather(request, view)
-    servers = nameservers(client.conf) if client.conf is not None else ()
-    dns = yield from cluster_dns.gather(servers)
-    answers = yield from ask.one(Need(Kind.DNS_ANSWERS))
-    rows: list[DnsAnswer] = [row for one in answers.present for row in one.fact.rows]
-    worlds: list[World] = []
-    if rows:
-        worlds.append(RecordedWorld(rows))
-    judgements = [cluster_dns.check(dns), (yield from recorded.check(request, view, client))]
-    if client.conf is not None and worlds:
-        seen = compare.look(client, Layered(worlds))
-        judgements.append(compare.check(request, client, seen, answers.present))
-    if client.conf is None:
+    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else ())
+    answering = yield from world.gather(request.client_namespace)
+    if client.conf is None and client.pod is not None:
+        domain = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
+        client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, domain))
+    lookups = yield from recorded.check(request, view, client)
+    judgements = [
+        cluster_dns.check(dns, client.names),
+        corefile_checks.check(client, dns, answering),
+        (yield from headless_records.check(view, client, answering)),
+        client_checks.other_server(request, view, client, dns, answering),
+        lookups,
+    ]
+    reached = answering.recorded or client_checks.asks_cluster_dns(client, dns, answering) is not False
+    if client.conf is not None and answering.world is not None and reached and client.names:
+        seen = compare.look(client, answering.world)
+        judgements.append(client_checks.fits(request, view, client, seen))
+        modelled = compare.check(request, client, seen, answering.evidence)
+        judgements.append(_quiet(modelled) if lookups.phrase else modelled)
+    judgements.append(client_checks.amplification(client))
+    judgements.append((yield from jvm_cache.check(request, view, client)))
+    if client.resolv_conf is None:
         judgements.append(Judgement(not_tested=(_no_conf(request, client),), looked=False))
+    elif answering.world is None and not lookups.looked:
+        judgements.append(Judgement(not_tested=(_no_answers(request, client),), looked=False))
     return layer_result("resolution", judgements)
+
+
+def _quiet(judgement: Judgement) -> Judgement:
+    """Beside recorded lookups that succeed the models' phrase and open questions add nothing."""
+    return Judgement(judgement.findings, (), "", judgement.looked)
 
 
 def _no_conf(request: Request, client: Client) -> NotTested:
     namespace = request.client_namespace or request.namespace or "NAMESPACE"
     return NotTested(
         "resolution",
-        "the name with the client's resolver",
-        client.missing or "no resolv.conf in the evidence",
+        "the client's own resolv.conf" if client.derived else "the name with the client's resolver",
+        (client.missing or "no resolv.conf in the evidence")
+        + ("; judged as the kubelet writes it, without the node's own search suffixes" if client.derived else ""),
         f"kubectl -n {namespace} exec {request.client_name or 'CLIENT-POD'} -- cat /etc/resolv.conf /etc/hosts",
+    )
+
+
+def _no_answers(request: Request, client: Client) -> NotTested:
+    name = client.names[0] if client.names else "NAME"
+    namespace = request.client_namespace or request.namespace or "NAMESPACE"
+    return NotTested(
+        "resolution",
+        "what the cluster DNS answers",
+        "no recorded answers, and no Corefile with the Services it serves",
+        f"kubectl -n {namespace} exec {request.client_name or 'CLIENT-POD'} -- getent ahosts {name}",
     )

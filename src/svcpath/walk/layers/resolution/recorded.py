@@ -38,9 +38,11 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
                 (each.kernel for each_reply in reports.present for each in each_reply.fact.nodes if each.kernel), ""
             )
             findings.extend(_pattern(client, one, stats.present, kernel))
-    return Judgement(
-        findings=tuple(findings), phrase=phrase, looked=bool(lookups.present or findings or durations.present)
-    )
+    timed = [one for one in durations.present if one.fact.what in ("lookup", "")]
+    if timed and not findings and not phrase:
+        count = sum(len(one.fact.seconds) for one in timed)
+        phrase = f"{count} lookups took up to {max(value for one in timed for value in one.fact.seconds):g} s"
+    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
 
 
 def _wanted(request: Request, view: Scene, client: Client, name: str) -> bool:

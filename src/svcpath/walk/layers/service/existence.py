@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
@@ -11,13 +12,16 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene
+from svcpath.walk.shell import shell
 
 
 def check(view: Scene) -> Asking[Judgement]:
     if view.service is not None:
         return _present(view, view.service)
     request = view.request
-    command = f"kubectl -n {request.namespace} get service {request.service} -o yaml"
+    command = shell(
+        "kubectl -n {namespace} get service {service} -o yaml", namespace=request.namespace, service=request.service
+    )
     if not request.service:
         gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
         return Judgement(not_tested=(gap,), looked=False)
@@ -73,7 +77,23 @@ def _describe(service: Service) -> str:
     if service.is_external_name:
         return f"ExternalName {service.spec.external_name}"
     kind = "headless" if service.is_headless else f"{service.spec.type} {', '.join(service.cluster_ips)}"
-    return ", ".join(part for part in (kind.strip(), ports) if part)
+    return ", ".join(part for part in (kind.strip(), ports, *_policies(service)) if part)
+
+
+def _policies(service: Service) -> Iterator[str]:
+    """What else steers a connection, where it is not the default."""
+    spec = service.spec
+    if spec.session_affinity == "ClientIP":
+        config = spec.session_affinity_config.client_ip if spec.session_affinity_config else None
+        yield f"ClientIP affinity {(config.timeout_seconds if config else None) or 10800} s"
+    if spec.internal_traffic_policy == "Local":
+        yield "internalTrafficPolicy Local"
+    if spec.external_traffic_policy == "Local":
+        yield "externalTrafficPolicy Local"
+    if spec.traffic_distribution:
+        yield f"trafficDistribution {spec.traffic_distribution}"
+    if spec.publish_not_ready_addresses:
+        yield "publishNotReadyAddresses"
 
 
 def _address(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
@@ -112,6 +132,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
     have = ", ".join(f"{port.port}/{port.protocol}{f' ({port.name})' if port.name else ''}" for port in service.ports)
     if service.is_headless and any(str(port.port) == asked for one in view.slices for port in one.fact.ports or ()):
         return []
+    meant = [str(port.port) for port in service.ports if str(port.target_port) == asked]
     return [
         finding(
             "SP206",
@@ -119,6 +140,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
             f"Service {service.name} has no port {asked}: it has {have or 'none'}",
             evidence=(observed,),
             standing=Standing.PROVEN,
+            details=(f"{asked} is the targetPort of port {', '.join(meant)}: clients use the latter",) if meant else (),
             namespace=service.namespace,
             service=service.name,
         )

@@ -1,0 +1,123 @@
+"""svcpath dataplane show | trace | drift"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svcpath import api
+from svcpath.cli import output
+from svcpath.cli.exits import Exit
+from svcpath.errors import UsageError
+
+app = typer.Typer(
+    name="dataplane",
+    help="Read the nodes' tables (iptables, nftables, IPVS, Cilium, Calico) back into Services.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+SHOW = """\
+svcpath dataplane show --evidence ./incident --node w1
+
+List every frontend of every node's table with the backends a Pod's new connection goes to."""
+
+TRACE = """\
+svcpath dataplane trace --from pod/client -n service-ops --to 10.96.0.10:53/udp --evidence ./incident
+
+Walk one packet through the tables and print each rule it meets with its line.
+
+Exit code: 0 it reaches a backend (or is let through), 1 reject, drop or no match, 3 undecided."""
+
+DRIFT = """\
+svcpath dataplane drift --evidence ./incident
+
+Compare every node's table with what Services and slices ask of it, both ways.
+
+Exit code: 0 no drift, 1 drift, 3 undecided (lines that matter were not understood, or no table), 4 evidence unreadable."""
+
+EvidenceOption = Annotated[
+    list[Path] | None, typer.Option("--evidence", help="A file or folder of evidence; may be given several times.")
+]
+NodeOption = Annotated[str, typer.Option("--node", help="One node alone.")]
+OutputOption = Annotated[
+    list[str] | None,
+    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+]
+
+
+@app.command("show", help=SHOW)
+def show(evidence: EvidenceOption = None, node: NodeOption = "", outputs: OutputOption = None) -> int:
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.dataplane import show_document
+
+    wanted = output.parse(outputs)
+    result = api.frontends(api.files(*_given(evidence)), node=node)
+    output.write(wanted, lambda: show_document(result), lambda: encode(result))
+    return Exit.GOOD if result.nodes else Exit.UNDECIDED
+
+
+@app.command("trace", help=TRACE)
+def trace(
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="ADDRESS:PORT[/PROTOCOL]", help="Where the packet goes, e.g. 10.96.0.10:53/udp."),
+    ],
+    client: Annotated[str, typer.Option("--from", help="pod/NAME, node/NAME, or an address outside.")] = "",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Pod.")] = "",
+    evidence: EvidenceOption = None,
+    node: NodeOption = "",
+    outputs: OutputOption = None,
+) -> int:
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.dataplane import trace_document
+
+    wanted = output.parse(outputs)
+    address, port, protocol = destination(to)
+    results = api.trace(
+        api.files(*_given(evidence)), address, port, protocol, client=client, namespace=namespace, node=node
+    )
+    output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(one) for one in results))
+    if any(one.undecided for one in results):
+        return Exit.UNDECIDED
+    return Exit.GOOD if all(one.outcome in ("backends", "accept") for one in results) else Exit.BAD
+
+
+@app.command("drift", help=DRIFT)
+def drift(
+    evidence: EvidenceOption = None,
+    node: NodeOption = "",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Services of this namespace alone.")] = "",
+    service: Annotated[str, typer.Option("--service", help="One Service alone.")] = "",
+    outputs: OutputOption = None,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every row.")] = False,
+) -> int:
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.dataplane import drift_document
+    from svcpath.reports.views.drift_page import page
+
+    wanted = output.parse(outputs)
+    result = api.drift(api.files(*_given(evidence)), node=node, namespace=namespace, service=service)
+    output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
+    if result.rows:
+        return Exit.BAD
+    return Exit.UNDECIDED if result.undecided or not result.nodes else Exit.GOOD
+
+
+def _given(evidence: list[Path] | None) -> list[Path]:
+    if not evidence:
+        raise UsageError("no evidence: give files or folders with --evidence PATH")
+    return evidence
+
+
+def destination(text: str) -> tuple[str, int, str]:
+    """Read "10.96.0.10:53/udp" or "[fd00::a]:80"; the protocol is TCP unless given."""
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+)):(\d{1,5})(?:/(tcp|udp|sctp))?", text, re.IGNORECASE)
+    if match is None or not 0 < int(match[3]) < 65536:
+        raise UsageError(
+            f"--to {text!r}: give ADDRESS:PORT[/PROTOCOL], IPv6 in brackets: 10.96.0.10:53/udp, [fd00::a]:80"
+        )
+    return match[1] or match[2], int(match[3]), (match[4] or "tcp").upper()

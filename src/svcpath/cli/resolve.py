@@ -1,0 +1,114 @@
+"""svcpath resolve"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from svcpath import api
+from svcpath.cli import output
+from svcpath.cli.exits import Exit
+from svcpath.errors import EvidenceError, UsageError
+
+if TYPE_CHECKING:
+    from svcpath.reports.resolve import ResolveReport
+
+HELP = """\
+svcpath resolve echo-server.service-ops.svc.cluster.local --resolver all --evidence ./incident
+
+Show what an application's own resolver makes of a name: each query in order, its answer, the rule that led on, and the
+error the application sees. With --resolver all, who resolves it and who does not, where they part, and what would mend
+it. Answers come from the evidence (recorded answers, Corefile and objects) or from a live server (--server).
+
+Exit code: 0 resolves, 1 fails (with several: one that searches fails), 2 usage, 3 undecided, 4 evidence unreadable."""
+
+
+def resolve(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Names as the application writes them.")
+    ] = None,
+    resolver: Annotated[
+        str, typer.Option("--resolver", help="musl, glibc, go, jvm, c-ares, node-resolve4, ... or all.")
+    ] = "",
+    evidence: Annotated[
+        list[Path] | None, typer.Option("--evidence", help="A file or folder of evidence; may be given several times.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", help="Recorded answers: a header line names the columns (name type rcode answer)."),
+    ] = None,
+    server: Annotated[str, typer.Option("--server", help="Ask this DNS server (IP or IP:PORT) instead.")] = "",
+    client: Annotated[str, typer.Option("--from", help="Whose resolv.conf: pod/NAME.")] = "",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of that Pod.")] = "",
+    replay: Annotated[
+        Path | None, typer.Option("--replay", help="Replay recorded runs of real resolvers (.jsonl, .gz too).")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
+) -> int:
+    from svcpath.evidence.sources.files import FilesSource
+    from svcpath.evidence.sources.memory import BytesSource
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.resolution import document
+    from svcpath.reports.views.resolution_page import page
+
+    wanted = output.parse(outputs)
+    if replay is not None:
+        return _replay(replay, wanted)
+    if not names:
+        raise UsageError("name what to resolve: svcpath resolve NAME --evidence PATH")
+    paths = [*(evidence or []), *([answers] if answers else [])]
+    if not paths and not server:
+        raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
+    source = FilesSource(paths) if paths else BytesSource({})
+    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
+    return _exit(result)
+
+
+#: Resolvers that never search: for a short name they fail by design, so beside others they decide nothing.
+NEVER_SEARCH = ("node-resolve4", "nginx", "dnspython")
+
+
+def _exit(result: ResolveReport) -> Exit:
+    """Undecided if something is open, bad if a resolver fails that was asked for or that searches."""
+    code = Exit.GOOD
+    for name in result.names:
+        for one in name.resolvers:
+            if len(name.resolvers) > 1 and one.resolver in NEVER_SEARCH:
+                continue
+            if one.outcome is None:
+                code = Exit.UNDECIDED if code is Exit.GOOD else code
+            elif not one.outcome.resolves:
+                return Exit.BAD
+    return code
+
+
+def _replay(path: Path, wanted: tuple[output.Output, ...]) -> int:
+    from svcpath.models.resolvers import read_rows, replay
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.replay import document, report
+
+    summary = replay(read_rows(_lines(path), str(path)))
+    result = report(summary)
+    output.write(wanted, lambda: document(result), lambda: encode(result))
+    return Exit.BAD if result.mismatches else Exit.GOOD
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        raw = path.read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+    except OSError as error:
+        raise EvidenceError(f"can't read {path}: {error.strerror or error}") from error
+    except (EOFError, zlib.error) as error:
+        raise EvidenceError(f"{path}: the gzip stream is cut; record it again") from error
+    return raw.decode("utf-8", "surrogateescape").splitlines()

@@ -1,0 +1,61 @@
+"""Cilium's connection entries: a flow whose entry names a backend id that is gone fails alone, the maps being right."""
+
+from __future__ import annotations
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.models.dataplanes.cilium import backends as read_backends
+from svcpath.models.dataplanes.cilium import ct_entries
+from svcpath.models.dataplanes.conntrack import lost_backends
+from svcpath.models.dataplanes.parse import parse
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import Scene, host_port
+
+
+def check(view: Scene, node: str) -> Asking[Judgement]:
+    entries, backends, lists, monitors = yield (
+        Need(Kind.CILIUM_BPF_CT_LIST, node=node),
+        Need(Kind.CILIUM_BPF_LB_BACKENDS, node=node),
+        Need(Kind.CILIUM_BPF_LB_LIST, node=node),
+        Need(Kind.CILIUM_MONITOR, node=node),
+    )
+    if not entries.present or not backends.present:
+        return Judgement(looked=False)
+    findings: list[Finding] = []
+    addresses = set(view.service.cluster_ips) if view.service else set()
+    try:
+        known = {key: value for one in backends.present for key, value in read_backends(one.fact.text)[0].items()}
+        tables = [table for one in lists.present for table in parse(one.kind, one.fact.text)]
+        flows = [(entry, one) for one in entries.present for entry in ct_entries(one.fact.text)[0]]
+    except FormatError:
+        return Judgement(looked=False)  # the recogniser's finding names the damaged file
+    for entry, one in flows:
+        for lost in lost_backends([entry], known, tables[0] if tables else None):
+            if addresses and entry.destination not in addresses:
+                continue
+            tuple_text = f"{host_port(entry.source, entry.source_port)} -> {host_port(entry.destination, entry.destination_port)}"
+            remaining = ", ".join(str(backend) for backend in lost.remaining)
+            drops = [each for each in monitors.present if host_port(entry.source, entry.source_port) in each.fact.text]
+            findings.append(
+                finding(
+                    "SP612",
+                    Status.FAIL,
+                    f"CT entry for source port {entry.source_port} ({tuple_text}) refers to BackendID {lost.backend_id}, not in the "
+                    f"backend map; the service has {len(lost.remaining)} backends ({remaining}): stale CT, not a missing endpoint; "
+                    "only that tuple fails",
+                    evidence=(
+                        Evidence(f"bpf ct list: {tuple_text} BackendID={lost.backend_id}", one),
+                        *(
+                            Evidence(f"backend map: {', '.join(str(key) for key in sorted(known))}", each)
+                            for each in backends.present[:1]
+                        ),
+                        *(Evidence("monitor: Service backend not found", each) for each in drops[:1]),
+                    ),
+                    standing=Standing.PROVEN if drops else Standing.SUPPORTED,
+                    share=f"the flow from {host_port(entry.source, entry.source_port)}",
+                    id=lost.backend_id,
+                )
+            )
+    return Judgement(findings=tuple(findings))

@@ -1,0 +1,203 @@
+"""Connection tracking of this Service: what old flows still carry, against what the slices say now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import Service
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes import Frontend, NodeView, expected
+from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import Scene, host_port
+
+#: Port numbers and words that suggest long-lived HTTP/2.
+GRPC = ("grpc", "h2c", "http2")
+
+
+def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...]) -> Judgement:
+    """Stale entries are findings of the data plane; connections to what is leaving, or that keep others idle, of the
+    lifecycle."""
+    if not observed or not (view.slices or view.slices_reply.absent):
+        return Judgement(looked=False)
+    findings: list[Finding] = []
+    slices = [one.fact for one in view.slices]
+    for one in observed:
+        node = NodeView(name=one.provenance.node if one.provenance.node != "?" else "")
+        items = expected(service, slices, node)
+        judged = judge(one.fact.flows, items)
+        findings.extend(_stale(view, judged, one))
+        findings.extend(_untranslated(judged, one))
+        findings.extend(_removed(view, judged, one))
+        findings.extend(_unanswered(judged, one))
+        findings.extend(_crowded(view, service, judged, items, one))
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _by_frontend(judged: tuple[Judged, ...], kind: FlowKind) -> dict[Frontend, list[Judged]]:
+    held: dict[Frontend, list[Judged]] = {}
+    for one in judged:
+        if one.kind is kind:
+            held.setdefault(one.frontend, []).append(one)
+    return held
+
+
+def _lines(held: list[Judged]) -> str:
+    return ", ".join(f"line {one.flow.line}" for one in held[:4] if one.flow.line)
+
+
+def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    findings = []
+    for frontend, held in _by_frontend(judged, FlowKind.STALE_UDP).items():
+        total = sum(1 for one in judged if one.frontend == frontend)
+        right = [one for one in judged if one.frontend == frontend and one.kind is FlowKind.FINE]
+        gone = ", ".join(dict.fromkeys(one.backend.address for one in held))
+        ports = ", ".join(f"sport={one.flow.original.source_port}" for one in held[:4])
+        unreplied = " [UNREPLIED]" if any(one.flow.unreplied for one in held) else ""
+        good = f"; {', '.join(f'sport={one.flow.original.source_port}' for one in right[:4])} is right" if right else ""
+        rejects = (
+            ("the rules say REJECT, but the flows are older than the rule and are never asked again",)
+            if not view.usable
+            else ()
+        )
+        findings.append(
+            finding(
+                "SP606",
+                Status.FAIL,
+                f"{len(held)} of {total} UDP entries for {host_port(frontend.address, frontend.port)} still DNAT to {gone}, "
+                f"which is in no slice of {view.named} ({ports}): stale{good}; delete with {delete_command(held[0])}",
+                evidence=(
+                    Evidence(f"conntrack {_lines(held)}: reply src={gone}, the removed Pod{unreplied}", observed),
+                    *(Evidence(f"slice {one.fact.name} does not list {gone}", one) for one in view.slices[:2]),
+                ),
+                standing=Standing.PROVEN,
+                details=rejects,
+                explains=("SP304",),
+                share=f"{len(held)} of {total} flows",
+                address=frontend.address,
+                backend=held[0].backend.address,
+                port=frontend.port,
+            )
+        )
+    return findings
+
+
+def _untranslated(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    findings = []
+    for frontend, held in _by_frontend(judged, FlowKind.UNTRANSLATED_UDP).items():
+        findings.append(
+            finding(
+                "SP606",
+                Status.FAIL,
+                f"{len(held)} UDP entries for {host_port(frontend.address, frontend.port)} carry no translation: they were "
+                f"made before the node had a rule; delete with {delete_command(held[0])}",
+                evidence=(Evidence(f"conntrack {_lines(held)}: the reply comes from the cluster IP itself", observed),),
+                standing=Standing.SUPPORTED,
+                address=frontend.address,
+                backend=frontend.address,
+                port=frontend.port,
+            )
+        )
+    return findings
+
+
+def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    findings = []
+    kinds = ((FlowKind.REMOVED_TCP, "not an endpoint any more"), (FlowKind.DRAINING_TCP, "terminating"))
+    for kind, word in kinds:
+        for frontend, held in _by_frontend(judged, kind).items():
+            gone = ", ".join(dict.fromkeys(one.backend.address for one in held))
+            fresh = ", ".join(endpoint.address for endpoint in view.usable[:4]) or "none"
+            count = "one ESTABLISHED flow still goes" if len(held) == 1 else f"{len(held)} ESTABLISHED flows still go"
+            findings.append(
+                finding(
+                    "SP703",
+                    Status.WARN,
+                    f"{count} to {gone} ({word}): expected for TCP; new connections go to {fresh} only",
+                    evidence=(
+                        Evidence(f"conntrack {_lines(held)}: ESTABLISHED to {gone}", observed),
+                        *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
+                    ),
+                    standing=Standing.PROVEN,
+                    layer="dataplane" if kind is FlowKind.REMOVED_TCP else "lifecycle",
+                    cause_layer="lifecycle",
+                    remedy="recycle the client's pool, or close on the server at shutdown",
+                    address=frontend.address,
+                    backend=held[0].backend.address,
+                )
+            )
+    return findings
+
+
+def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    """SYNs to an endpoint that no reply was seen for, and flows whose replies can't be told apart."""
+    findings = []
+    for frontend, held in _by_frontend(judged, FlowKind.RETURN_PATH).items():
+        backends = ", ".join(dict.fromkeys(str(one.backend) for one in held))
+        total = sum(1 for one in judged if one.frontend == frontend)
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
+                "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
+                evidence=(Evidence(f"conntrack {_lines(held)}: SYN_SENT [UNREPLIED]", observed),),
+                standing=Standing.POSSIBLE,
+                cause="the reply takes another way, or the backend does not answer",
+                address=frontend.address,
+            )
+        )
+    for frontend, held in _by_frontend(judged, FlowKind.CLASH).items():
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
+                "conntrack drops the first packet of the second (clash)",
+                evidence=(Evidence(f"conntrack {_lines(held)}: reply tuple of another flow", observed),),
+                standing=Standing.SUPPORTED,
+                address=frontend.address,
+            )
+        )
+    return findings
+
+
+def _crowded(
+    view: Scene, service: Service, judged: tuple[Judged, ...], items: tuple[Any, ...], observed: Observation[Any]
+) -> list[Finding]:
+    """All long-lived connections on one backend while others idle, for a port that looks like HTTP/2."""
+    findings = []
+    for one in imbalances(judged, items):
+        port = next((each for each in service.ports if each.port == one.frontend.port), None)
+        hint = _long_lived(port.name, port.app_protocol) if port else ""
+        if not hint or service.spec.session_affinity == "ClientIP":
+            continue
+        busy = ", ".join(f"{backend.address} ({count})" for backend, count in one.connections)
+        total = sum(count for _, count in one.connections)
+        clients = {each.flow.original.source for each in judged if each.frontend == one.frontend}
+        if len(one.connections) != 1 or len(clients) < 2:
+            continue
+        findings.append(
+            finding(
+                "SP705",
+                Status.WARN,
+                f"all {total} flows go to {busy.partition(' ')[0]}, {len(view.ready)} ready endpoints: per-connection balancing "
+                f"with long-lived HTTP/2 (port {hint} suggests gRPC); use headless + round_robin, max connection age, or an L7 proxy",
+                evidence=(
+                    Evidence(f"conntrack: {busy}", observed),
+                    Evidence(f"{len(one.idle)} endpoints carry no connection", view.slices[0] if view.slices else None),
+                ),
+                standing=Standing.SUPPORTED,
+                layer="lifecycle",
+                address=one.frontend.address,
+            )
+        )
+    return findings
+
+
+def _long_lived(name: str, app_protocol: str | None) -> str:
+    for word in (name.lower(), (app_protocol or "").lower()):
+        if any(hint in word for hint in GRPC):
+            return f'name "{name}"' if word == name.lower() else f'appProtocol "{app_protocol}"'
+    return ""

@@ -1,0 +1,72 @@
+"""Which of a node's tables is in use, what says so, and what another mode left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice
+from svcpath.evidence.facts.node import KubeProxyConfig
+from svcpath.models.dataplanes import Times, changed_at, times_of
+from svcpath.models.dataplanes.mode import last_sync_of_log, node_plane, release_of_log
+from svcpath.walk.ask import Reply
+from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """``used`` None: no table of the mode in use is in the evidence. ``said`` is what declares the mode, ``rules`` how
+    many nat rules kube-proxy's metrics count, ``changes`` when each slice was last written (seconds since the epoch)."""
+
+    used: Dump | None
+    left: tuple[Dump, ...]
+    mode: str
+    said: tuple[str, ...]
+    certain: bool
+    release: tuple[int, int] | None
+    times: Times = field(default_factory=Times)
+    rules: int = 0
+    changes: Mapping[str, float] = field(default_factory=dict)
+
+
+def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices: Iterable[EndpointSlice]) -> Plane:
+    """Sort a node's tables by kube-proxy's own word (log, configuration), else by what the tables hold."""
+    texts = [one.fact.text for one in logs.present if one.fact.component in ("kube-proxy", "")]
+    log = "\n".join(texts)
+    config: KubeProxyConfig | None = next((one.fact for one in configs.present), None)
+    found = node_plane([dump.table for dump in node.dumps], log=log, config=config)
+    by_table = {id(dump.table): dump for dump in node.dumps}
+    times = times_of([one.fact for one in metrics.present])
+    if times.last_sync is None and log and (year := _year(logs)):
+        synced = last_sync_of_log(log, year)
+        if synced is not None:
+            times = Times(at=times.at, last_sync=synced, last_queued=times.last_queued, sync_period=times.sync_period)
+    return Plane(
+        used=by_table.get(id(found.in_use)) if found.in_use is not None else None,
+        left=tuple(by_table[id(table)] for table in found.leftovers if id(table) in by_table),
+        mode=found.mode,
+        said=found.evidence,
+        certain=found.certain,
+        release=release_of_log(log),
+        times=times,
+        rules=_rules(metrics),
+        changes={one.name: at for one in slices if (at := changed_at(one)) is not None},
+    )
+
+
+def _rules(metrics: Reply) -> int:
+    return sum(
+        int(sample.value)
+        for one in metrics.present
+        for sample in one.fact.samples
+        if sample.name == "kubeproxy_sync_proxy_rules_iptables_total" and sample.labels.get("table") == "nat"
+    )
+
+
+def _year(logs: Reply) -> int | None:
+    """klog writes no year; only a collected log whose time of collection is known tells it."""
+    for one in logs.present:
+        at = one.provenance.at
+        if at and at[:4].isdecimal():
+            return int(at[:4])
+    return None

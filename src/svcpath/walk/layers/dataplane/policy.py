@@ -1,0 +1,221 @@
+"""Outside traffic under externalTrafficPolicy Local: nodes without a local endpoint drop, and must be told apart.
+
+Sources: pkg/proxy/topology.go (which endpoints a node uses), KEP-1669 (terminating ones from kube-proxy 1.26), and
+pkg/proxy/healthcheck (healthCheckNodePort answers 200 with local endpoints and 503 without).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.evidence.facts.node import HealthReply, NodeReport
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes import Backend, Expectation, NodeView, Origin, Verdict, expected, health_check
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.dataplane.agreement import Compared
+from svcpath.walk.scene import Scene
+
+OUTSIDE = "198.51.100.77"
+OUTSIDE6 = "2001:db8:ffff::77"
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A node's report with where it stands."""
+
+    report: NodeReport
+    observation: Observation[Any]
+
+
+def check(
+    view: Scene, service: Service, compared: list[Compared], reports: tuple[Reported, ...], replies: Reply
+) -> Judgement:
+    if view.request.client and not service.spec.external_ips:
+        return Judgement(looked=False)  # the client is a Pod of the cluster: outside traffic is not its business
+    slices = [one.fact for one in view.slices]
+    findings = [
+        *_health(view, service, slices, replies),
+        *_releases(view, service, slices, reports),
+        *_dropping(view, service, slices, compared, replies),
+    ]
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _outside(items: tuple[Expectation, ...]) -> list[Expectation]:
+    return [item for item in items if item.external and item.local_only]
+
+
+def _met(item: Expectation) -> tuple[Verdict, tuple[Backend, ...]]:
+    source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
+    met = item.for_packet(Origin.EXTERNAL, source)
+    return met.verdict, met.backends
+
+
+def _dropping(
+    view: Scene, service: Service, slices: list[EndpointSlice], compared: list[Compared], replies: Reply
+) -> list[Finding]:
+    """A node that was looked at drops what arrives from outside, as it must: then the sender is wrong."""
+    told = {reply.node for one in replies.present for reply in one.fact.replies if reply.status == 503}
+    dropping: list[tuple[Compared, list[Expectation]]] = []
+    serving: list[str] = []
+    for one in compared:
+        items = _outside(expected(service, slices, one.node.view))
+        dropped = [item for item in items if _met(item)[0] is Verdict.DROP]
+        if dropped and one.node.name:
+            dropping.append((one, dropped))
+        elif items:
+            serving.append(one.node.label)
+    dropping = [(one, items) for one, items in dropping if one.node.name not in told]
+    if not dropping:
+        return []
+    one, items = dropping[0]
+    places = _places(items)
+    local = sorted({endpoint.endpoint.node_name for endpoint in view.ready if endpoint.endpoint.node_name})
+    works = f"; ClusterIP works; {', '.join(local)} serves" if local else ""
+    also = f" (and {len(dropping) - 1} more nodes)" if len(dropping) > 1 else ""
+    return [
+        finding(
+            "SP608",
+            Status.WARN if serving else Status.FAIL,
+            f"{one.node.name}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
+            "the wrong node receives the traffic",
+            evidence=(
+                Evidence(
+                    f"{one.node.label}'s table ({one.dump.observation.provenance.path}) drops it", one.dump.observation
+                ),
+                *(
+                    Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local) or 'no node'}", each)
+                    for each in view.slices[:2]
+                ),
+                Evidence(f"Service {service.name}: externalTrafficPolicy Local", view.service_observation),
+            ),
+            standing=Standing.SUPPORTED,
+            details=(f"healthCheckNodePort {service.spec.health_check_node_port} of {one.node.name} must answer 503",)
+            if service.spec.health_check_node_port
+            else (),
+            share=f"outside traffic that reaches {one.node.name}",
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]
+
+
+def _places(items: list[Expectation]) -> str:
+    shown = [
+        str(item.frontend) if not item.frontend.is_node_port else f"NodePort {item.frontend.port}" for item in items
+    ]
+    return " and ".join(dict.fromkeys(text.removesuffix("/tcp").removesuffix("/udp") for text in shown))
+
+
+def _releases(
+    view: Scene, service: Service, slices: list[EndpointSlice], reports: tuple[Reported, ...]
+) -> list[Finding]:
+    """Nodes whose kube-proxy is older than 1.26 do not fall back to terminating endpoints."""
+    findings = []
+    outcomes: dict[str, list[tuple[str, tuple[Verdict, tuple[Backend, ...]], Reported]]] = {}
+    for one in reports:
+        release = _release(one.report.kube_proxy)
+        if release is None or not one.report.name:
+            continue
+        node = NodeView(name=one.report.name, release=release)
+        items = _outside(expected(service, slices, node))
+        if items:
+            outcomes.setdefault(one.report.name, []).append((one.report.kube_proxy, _met(items[0]), one))
+    for name, held in outcomes.items():
+        dropping = [each for each in held if each[1][0] is Verdict.DROP]
+        fallback = _fallback(service, slices, name)
+        if not dropping or not fallback:
+            continue
+        told = "; ".join(
+            f"{version} -> "
+            + (
+                "DROP"
+                if verdict is Verdict.DROP
+                else f"terminating Pod {', '.join(b.address for b in backends)} (serving)"
+            )
+            for version, (verdict, backends), _ in sorted(held, key=lambda each: each[0], reverse=True)
+        )
+        cluster = ", ".join(endpoint.address for endpoint in view.ready)
+        findings.append(
+            finding(
+                "SP620",
+                Status.FAIL,
+                f"{name} external: {told}; ClusterIP -> {cluster or 'none'} only",
+                evidence=(
+                    *(Evidence(f"{name}: kube-proxy {version}", one.observation) for version, _, one in held),
+                    *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
+                ),
+                standing=Standing.PROVEN,
+                details=(
+                    "the fallback to terminating endpoints applies per policy scope, and only if no ready endpoint is in scope",
+                    f"healthCheckNodePort {service.spec.health_check_node_port} answers 503 at the same time",
+                ),
+                share=f"outside traffic that reaches {name}",
+                namespace=service.namespace,
+                service=service.name,
+            )
+        )
+    return findings
+
+
+def _fallback(service: Service, slices: list[EndpointSlice], node: str) -> bool:
+    """Whether a newer kube-proxy would send outside traffic of this node to a terminating endpoint."""
+    items = _outside(expected(service, slices, NodeView(name=node)))
+    return bool(items) and _met(items[0])[0] is Verdict.BACKENDS
+
+
+def _release(version: str) -> tuple[int, int] | None:
+    parts = version.lstrip("v").split(".")
+    if len(parts) < 2 or not parts[0].isdecimal() or not parts[1].isdecimal():
+        return None
+    return int(parts[0]), int(parts[1])
+
+
+def _health(view: Scene, service: Service, slices: list[EndpointSlice], replies: Reply) -> list[Finding]:
+    """healthCheckNodePort replies against the local endpoints of each node."""
+    number = service.spec.health_check_node_port
+    findings = []
+    for one in replies.present:
+        for reply in one.fact.replies:
+            if reply.port != number or not reply.node:
+                continue
+            want = health_check(service, slices, NodeView(name=reply.node))
+            if want is None:
+                continue
+            local = want[1]
+            healthy = reply.status == 200
+            claimed = reply.local_endpoints if reply.local_endpoints is not None else (1 if healthy else 0)
+            if healthy == (local > 0) and (reply.local_endpoints is None or claimed == local):
+                continue
+            findings.append(_mismatch(view, service, reply, local, claimed, one))
+    return findings
+
+
+def _mismatch(
+    view: Scene, service: Service, reply: HealthReply, local: int, claimed: int, one: Observation[Any]
+) -> Finding:
+    healthy = reply.status == 200
+    wrong_way = healthy != (local > 0)
+    expected_status = "200" if local else "503"
+    return finding(
+        "SP609",
+        Status.FAIL if wrong_way else Status.WARN,
+        f"{reply.node} reports {'healthy' if healthy else f'status {reply.status}'} with localEndpoints {claimed} but has {local} "
+        f"local endpoints: expected {expected_status}; two components own port {reply.port}",
+        evidence=(
+            Evidence(f"{reply.node}:{reply.port} answers {reply.status}, localEndpoints {claimed}", one),
+            *(
+                Evidence(f"slice {each.fact.name}: localEndpoints compared with the endpoints on {reply.node}", each)
+                for each in view.slices[:2]
+            ),
+        ),
+        standing=Standing.SUPPORTED,
+        cause=f"two components own port {reply.port}",
+        share=f"outside traffic that the load balancer sends to {reply.node}",
+        node=reply.node,
+        port=reply.port,
+    )

@@ -1,0 +1,174 @@
+"""What the client's own files do to the lookup: another DNS server, a hosts entry, a search list that multiplies queries."""
+
+from __future__ import annotations
+
+from svcpath.models.resolvers import Answer, Query, build, resolve, search_list
+from svcpath.models.resolvers.registry import nameservers
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
+from svcpath.walk.layers.resolution.compare import Seen, environment, resolvers_of
+from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
+from svcpath.walk.layers.resolution.world import Answering
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, canonical
+
+#: The link-local address that NodeLocal DNSCache listens on by default (kubernetes/dns, nodelocaldns.yaml).
+NODE_LOCAL = "169.254.20.10"
+
+
+def asks_cluster_dns(client: Client, dns: ClusterDns, answering: Answering) -> bool | None:
+    """Whether a nameserver of the client is the cluster DNS or a cache in front of it; None when nobody can tell."""
+    if client.conf is None or dns.service is None:
+        return None
+    known = {canonical(ip) for ip in dns.service.fact.cluster_ips} | {NODE_LOCAL}
+    known |= {canonical(ip) for pod in dns.pods for ip in pod.fact.ips}
+    known |= {canonical(address) for config in answering.configs for address in config.bound}
+    return any(canonical(server) in known for server in nameservers(client.conf))
+
+
+def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+    """The name of a Service asked of a server that does not know it."""
+    if view.service is None or answering.recorded:
+        return Judgement(looked=False)
+    pod = client.pod.fact if client.pod else None
+    policy = (pod.spec.dns_policy or "ClusterFirst") if pod else ""
+    if asks_cluster_dns(client, dns, answering) is not False:
+        return Judgement(looked=False)
+    servers = ", ".join(nameservers(client.conf)) if client.conf is not None else "the node's servers"
+    wanted = ", ".join(dns.service.fact.cluster_ips) if dns.service else "the cluster DNS"
+    why = ""
+    if pod is not None:
+        host = pod.spec.host_network and policy == "ClusterFirst"
+        why = f" (dnsPolicy {policy}{' with hostNetwork: the node counts' if host else ''})"
+    return Judgement(
+        findings=(
+            finding(
+                "SP109",
+                Status.FAIL,
+                f"{client.label} asks {servers}{why}, not the cluster DNS {wanted}: Service names exist there only",
+                evidence=(
+                    Evidence(f"{client.label}'s resolv.conf: nameserver {servers}", client.resolv_conf),
+                    *((Evidence(f"Pod {pod.name}: dnsPolicy {policy}", client.pod),) if pod is not None else ()),
+                    Evidence(f"Service {dns.name}: {wanted}", dns.service),
+                ),
+                standing=Standing.SUPPORTED,
+                namespace=request.client_namespace or request.namespace,
+                pod=client.label,
+            ),
+        )
+    )
+
+
+def fits(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Judgement:
+    """A lookup that succeeds with an address that is not the Service's."""
+    service = view.service
+    if service is None or service.is_external_name:
+        return Judgement(looked=False)
+    right = {canonical(ip) for ip in service.cluster_ips}
+    if service.is_headless:
+        right = {endpoint.address for endpoint in view.endpoints}
+    if not right:
+        return Judgement(looked=False)
+    for one in seen:
+        outcome = one.outcome
+        if outcome is None or not outcome.ok or not _is_service_name(view, one.name, client):
+            continue
+        if {canonical(address) for address in outcome.addresses} & right:
+            continue
+        from_hosts = not one.resolution.trace.queries
+        given = ", ".join(outcome.addresses[:3])
+        cause = "the hosts file ends the lookup before DNS is asked" if from_hosts else "another source answered"
+        wanted = "its endpoints are" if service.is_headless else "its cluster IP is"
+        return Judgement(
+            findings=(
+                finding(
+                    "SP107" if from_hosts else "SP121",
+                    Status.FAIL,
+                    f"{one.name} resolves to {given} ({cause}); {wanted} {', '.join(sorted(right)[:3])}",
+                    evidence=(
+                        *(
+                            (Evidence(f"{client.label}'s hosts file names {one.name}", client.hosts or client.pod),)
+                            if from_hosts
+                            else ()
+                        ),
+                        Evidence(f"Service {service.name}", view.service_observation),
+                    ),
+                    standing=Standing.PROVEN if from_hosts else Standing.SUPPORTED,
+                    namespace=request.client_namespace or request.namespace,
+                    pod=client.label,
+                    service=service.name,
+                ),
+            )
+        )
+    return Judgement(looked=False)
+
+
+def _is_service_name(view: Scene, name: str, client: Client) -> bool:
+    """Whether a name, as written, means the Service (short, with namespace, or fully qualified)."""
+    service = view.service
+    if service is None:
+        return False
+    domain = cluster_domain(client)
+    labels = name.rstrip(".").split(".")
+    if labels[0] != service.name:
+        return False
+    rest = ".".join(labels[1:])
+    forms = {"", service.namespace, f"{service.namespace}.svc", f"{service.namespace}.svc.{domain}"}
+    return rest in forms
+
+
+class _OnlyAsIs:
+    """A world in which every search candidate is NXDOMAIN and the name itself has an address."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name.rstrip(".").lower()
+
+    def answer(self, query: Query) -> Answer:
+        if query.name.lower() == self._name:
+            return Answer("NOERROR", ("192.0.2.1",) if query.type == "A" else ())
+        return Answer("NXDOMAIN")
+
+
+def amplification(client: Client) -> Judgement:
+    """Queries per lookup of an outside name, where search domains beyond the cluster's three multiply them."""
+    conf = client.conf
+    domain = cluster_domain(client)
+    if conf is None or not domain:
+        return Judgement(looked=False)
+    suffixes = search_list(conf)
+    extra = [
+        one
+        for one in suffixes
+        if one.rstrip(".") != domain and not one.rstrip(".").endswith(f"svc.{domain}") and one != "."
+    ]
+    findings: list[Finding] = []
+    for name in client.names:
+        if not extra or name.endswith(".") or name.rstrip(".").endswith(f".{domain}") or "." not in name:
+            continue
+        resolver = (resolvers_of(client) or ("glibc",))[0]
+        around = environment(client)
+        resolution = resolve(resolver, name, around, _OnlyAsIs(name))
+        queries = resolution.trace.queries
+        candidates = len(dict.fromkeys(query.name for query in queries))
+        if candidates < 3:
+            continue
+        wasted = len(queries) - sum(1 for query in queries if query.name == name)
+        each = round(len(queries) / candidates)
+        listed = " and ".join(f'"{one}"' for one in extra)
+        dots = name.count(".")
+        findings.append(
+            finding(
+                "SP104",
+                Status.WARN,
+                f"{name} with {build(resolver, around).title}: {candidates} candidates x {each} = {len(queries)} queries per lookup, "
+                f"{wasted} wasted; extra search domains {listed} are listed",
+                evidence=(Evidence(f"{client.label}'s resolv.conf: search {' '.join(suffixes)}", client.resolv_conf),),
+                standing=Standing.PROVEN,
+                remedy=f"set ndots:{max(1, min(dots, 2))} through dnsConfig, or write {name}. with a trailing dot",
+                namespace=client.pod.fact.namespace if client.pod else "NAMESPACE",
+                pod=client.label if client.pod else "CLIENT-POD",
+            )
+        )
+    return Judgement(findings=tuple(findings), looked=bool(findings))

@@ -1,0 +1,163 @@
+"""Mistakes of a Corefile that decide this lookup: no or another cluster zone, forwarding to itself, NodeLocal's upstream.
+
+The rules are in models/resolvers/corefile_lint.py; here they meet the client's search list and the DNS Services.
+"""
+
+from __future__ import annotations
+
+import re
+
+from svcpath.evidence.facts.kubernetes import Service
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.resolvers import search_list
+from svcpath.models.resolvers.coredns_plugins import targets_of
+from svcpath.models.resolvers.corefile import Directive, ServerBlock
+from svcpath.models.resolvers.corefile_lint import PLACEHOLDERS, Lint, lint
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
+from svcpath.walk.layers.resolution.world import Answering, Config
+from svcpath.walk.scene import canonical
+
+CODES = {
+    "no-cluster-zone": "SP112",
+    "wrong-cluster-zone": "SP108",
+    "forward-to-self": "SP113",
+    "forward-to-loopback": "SP113",
+    "template-nxdomain": "SP115",
+}
+
+
+def cluster_domain(client: Client) -> str:
+    """The cluster domain that the client's search list names ("svc.DOMAIN"), else empty."""
+    for suffix in search_list(client.conf or ""):
+        if suffix.startswith("svc.") and len(suffix) > 4:
+            return suffix[4:].rstrip(".")
+    return ""
+
+
+def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+    findings: list[Finding] = []
+    domain = cluster_domain(client)
+    own = {canonical(ip) for ip in dns.service.fact.cluster_ips} if dns.service else set()
+    host_conf = dns.node_resolv_confs[0].fact.text if dns.node_resolv_confs else None
+    for config in answering.configs:
+        local = bool(config.bound)
+        for one in lint(
+            config.corefile,
+            cluster_domain=domain or domain_of(config) or "cluster.local",
+            own_addresses=own if not local else (),
+            host_resolv_conf=host_conf,
+        ):
+            if one.severity == "fault" and one.code in CODES and not (local and "cluster-zone" in one.code):
+                findings.extend(_fault(one, config, domain, dns))
+        findings.extend(_local_upstream(config, domain, dns, answering))
+    for observation, why in answering.damaged:
+        findings.append(
+            finding(
+                "SP001",
+                Status.FAIL,
+                f"the Corefile does not parse, so CoreDNS does not start with it: {why}",
+                evidence=(Evidence(why, observation),),
+                standing=None,
+                layer="resolution",
+            )
+        )
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def domain_of(config: Config) -> str:
+    """The first forward zone that the kubernetes plugin names."""
+    for _, plugin in config.corefile.plugins("kubernetes"):
+        for zone in plugin.args:
+            if not zone.rstrip(".").endswith(".arpa"):
+                return zone.rstrip(".")
+    return ""
+
+
+def _fault(one: Lint, config: Config, domain: str, dns: ClusterDns) -> list[Finding]:
+    code = CODES[one.code]
+    if code == "SP112" and not domain:
+        return []  # without a client nobody says that this server has to serve the cluster zone
+    where = config.observation.provenance.path
+    return [
+        finding(
+            code,
+            Status.FAIL,
+            f"Corefile line {one.line}: {one.sentence}",
+            evidence=(Evidence(f"Corefile ({where}), line {one.line}", config.observation),),
+            standing=Standing.SUPPORTED,
+            share="every name of the cluster zone" if "zone" in one.code else "names outside the cluster zone",
+            names={"domain": domain},
+        )
+    ]
+
+
+def _local_upstream(config: Config, domain: str, dns: ClusterDns, answering: Answering) -> list[Finding]:
+    """NodeLocal DNSCache: the block of the cluster zone forwards over TCP to a Service that has no TCP port."""
+    findings = []
+    for block in config.corefile.blocks:
+        for plugin in block.plugins("forward"):
+            if plugin.option("force_tcp") is None:
+                continue
+            for service in _upstreams(plugin, answering):
+                if any(port.protocol == "TCP" and port.port == 53 for port in service.fact.ports):
+                    continue
+                findings.append(_no_tcp(block, plugin, service, config, dns))
+    return findings
+
+
+def _upstreams(plugin: Directive, answering: Answering) -> list[Observation[Service]]:
+    """The Services that the forward's targets are: by address, or what node-cache puts in for its placeholder."""
+    found = []
+    for target in targets_of(plugin):
+        for one in answering.services:
+            service = one.fact
+            if target == "__PILLAR__CLUSTER__DNS__":
+                if service.name == "kube-dns-upstream":
+                    found.append(one)
+            elif canonical(target) in {canonical(ip) for ip in service.cluster_ips}:
+                found.append(one)
+    return found
+
+
+def _no_tcp(
+    block: ServerBlock, plugin: Directive, service: Observation[Service], config: Config, dns: ClusterDns
+) -> Finding:
+    zones = ", ".join(zone.name.rstrip(".") or "." for zone in block.zones)
+    address = service.fact.cluster_ips[0] if service.fact.cluster_ips else ""
+    rest = [other for other in config.corefile.blocks if other is not block]
+    others = ", ".join(f'"{zone.name.rstrip(".") or "."}"' for other in rest for zone in other.zones)
+    log = _log_line(dns, address)
+    placeholder = any(target in PLACEHOLDERS for target in targets_of(plugin))
+    return finding(
+        "SP114",
+        Status.FAIL,
+        f"{zones} zone is forwarded over TCP to {service.fact.name} {address}:53, which has no TCP port"
+        + (f"; the {others} zone is fine" if others else ""),
+        evidence=(
+            Evidence(
+                f"Corefile line {plugin.line}: force_tcp needs a TCP/53 port on {service.fact.name}", config.observation
+            ),
+            Evidence(
+                f"Service {service.fact.name}: {', '.join(f'{port.port}/{port.protocol}' for port in service.fact.ports) or 'no port'}",
+                service,
+            ),
+            *log,
+        ),
+        standing=Standing.PROVEN if log else Standing.SUPPORTED,
+        details=("__PILLAR__*__ placeholders are replaced by node-cache at run time, not an error by themselves",)
+        if placeholder
+        else (),
+        share=f"every name under {zones}",
+        service=service.fact.name,
+    )
+
+
+def _log_line(dns: ClusterDns, address: str) -> tuple[Evidence, ...]:
+    for one in dns.logs:
+        for line in one.fact.text.splitlines():
+            if address and re.search(rf"dial tcp {re.escape(address)}:53: \S", line):
+                return (Evidence(f"log: {line.strip()[:200]}", one),)
+    return ()

@@ -1,0 +1,102 @@
+"""The JVM's own cache against what DNS and the slices say now (sun.net.InetAddressCachePolicy; models/resolvers/jvm.py)."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.node import JvmSettings
+from svcpath.models.resolvers.jvm import Policy, Settings, policy
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, canonical, family_of
+
+
+def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
+    runs, answers, attempts = yield (
+        Need(Kind.JVM, pod=request.client),
+        Need(Kind.DNS_ANSWERS),
+        Need(Kind.ATTEMPTS),
+    )
+    if not runs.present:
+        return Judgement(looked=False)
+    observed = runs.present[0]
+    settings: tuple[JvmSettings, ...] = observed.fact.settings
+    policies = [(each, _policy(each)) for each in settings]
+    now = {
+        canonical(value)
+        for one in answers.present
+        for row in one.fact.rows
+        for value in row.answers
+        if family_of(value) and row.rcode == "NOERROR"
+    }
+    slices = {endpoint.address for endpoint in view.endpoints}
+    used = [
+        (attempt, one)
+        for one in attempts.present
+        for attempt in one.fact.attempts
+        if family_of(attempt.address or attempt.host)
+        and canonical(attempt.address or attempt.host) not in (now | slices)
+    ]
+    forever = [(each, found) for each, found in policies if found.positive < 0]
+    agree = bool(now) and (not slices or now <= slices)
+    rows = tuple(f"{_words(each)}: TTL {found.positive} s" + _ineffective(found) for each, found in policies)
+    findings: list[Finding] = []
+    if used and agree and forever:
+        attempt, seen = used[0]
+        old = attempt.address or attempt.host
+        current = ", ".join(sorted(now))
+        findings.append(
+            finding(
+                "SP106",
+                Status.FAIL,
+                f"DNS and EndpointSlice agree on {current}; the JVM caches {old} for ever (effective TTL -1)",
+                evidence=(
+                    Evidence(f"the client keeps connecting to {old}", seen),
+                    *(Evidence(f"DNS now: {current}", one) for one in answers.present[:1]),
+                    *(Evidence(f"slice {one.fact.name}: {current}", one) for one in view.slices[:1]),
+                    Evidence("the JVM's settings", observed),
+                ),
+                standing=Standing.SUPPORTED,
+                details=rows,
+                namespace=request.client_namespace or request.namespace or "NAMESPACE",
+                pod=client.label if client.pod else "CLIENT-POD",
+            )
+        )
+    elif forever and len(forever) == len(policies):
+        findings.append(
+            finding(
+                "SP106",
+                Status.WARN,
+                "the JVM keeps every address for ever (effective TTL -1): a replaced Pod is not found again until it restarts",
+                evidence=(Evidence("the JVM's settings", observed),),
+                standing=Standing.POSSIBLE,
+                details=rows,
+                namespace=request.client_namespace or request.namespace or "NAMESPACE",
+                pod=client.label if client.pod else "CLIENT-POD",
+            )
+        )
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _policy(one: JvmSettings) -> Policy:
+    return policy(
+        Settings(
+            flags=one.flags,
+            security=dict(one.security_properties),
+            security_manager=bool(one.security_manager),
+        )
+    )
+
+
+def _words(one: JvmSettings) -> str:
+    parts = list(one.flags)
+    parts += [f"java.security {key}={value}" for key, value in sorted(one.security_properties.items())]
+    if one.security_manager is not None:
+        parts.append("with SecurityManager" if one.security_manager else "without SecurityManager")
+    return " ".join(parts) or "defaults"
+
+
+def _ineffective(found: Policy) -> str:
+    return f" ({'; '.join(found.ineffective)})" if found.ineffective else ""

@@ -1,0 +1,123 @@
+"""What answers the client's queries, from evidence: recorded answers first, then the CoreDNS model over the objects.
+
+The model is used only where both its Corefile and the objects it watches are in the evidence, and only for a client that
+asks the cluster DNS (or a node-local cache in front of it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts.dns import DnsAnswer
+from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.resolvers import Layered, RecordedWorld, World, corefile
+from svcpath.models.resolvers.coredns import CoreDns, CoreDnsWorld
+from svcpath.models.resolvers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.corefile import Corefile
+from svcpath.models.resolvers.corefile_lint import lint
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.finding import Evidence
+
+#: Lint codes of lines that change what a candidate of the search list is answered.
+SHAPING = ("fallthrough-cluster-zone", "template-nodata", "template-nxdomain")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One Corefile of the evidence."""
+
+    corefile: Corefile
+    observation: Observation[Any]
+
+    @property
+    def serves_cluster(self) -> bool:
+        return any(True for _ in self.corefile.plugins("kubernetes"))
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """Addresses the server binds to (NodeLocal DNSCache binds the cluster DNS address itself)."""
+        return frozenset(address for _, plugin in self.corefile.plugins("bind") for address in plugin.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The world, and what it was made of: ``evidence`` are the recorded answers, or the Corefile and those of its lines
+    that shape what search candidates are answered. ``services`` are all Services of the evidence, ``damaged`` Corefiles that do not
+    parse, each with why."""
+
+    world: World | None
+    recorded: bool
+    evidence: tuple[Evidence, ...]
+    configs: tuple[Config, ...]
+    damaged: tuple[tuple[Observation[Any], str], ...]
+    services: tuple[Observation[Service], ...]
+
+
+def gather(client_namespace: str) -> Asking[Answering]:
+    answers, corefiles, services, slices, pods, namespaces = yield (
+        Need(Kind.DNS_ANSWERS),
+        Need(Kind.COREFILE),
+        Need(Kind.SERVICE),
+        Need(Kind.ENDPOINT_SLICE),
+        Need(Kind.POD),
+        Need(Kind.NAMESPACE),
+    )
+    configs, damaged = _configs(corefiles)
+    rows: list[DnsAnswer] = [row for one in answers.present for row in one.fact.rows]
+    worlds: list[World] = [RecordedWorld(rows)] if rows else []
+    cluster = next((one for one in configs if one.serves_cluster), None)
+    if cluster is not None and services.present:
+        objects = Cluster(
+            services=tuple(one.fact for one in services.present),
+            slices=tuple(one.fact for one in slices.present),
+            pods=tuple(one.fact for one in pods.present),
+            namespaces=_namespaces(namespaces, services, pods),
+        )
+        worlds.append(CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace)))
+    return Answering(
+        world=Layered(worlds) if worlds else None,
+        recorded=bool(rows),
+        evidence=tuple(Evidence("the recorded answers", one) for one in answers.present) or _shaping(cluster),
+        configs=configs,
+        damaged=damaged,
+        services=services.present,
+    )
+
+
+def _shaping(config: Config | None) -> tuple[Evidence, ...]:
+    """The Corefile, and its lines that may answer a search candidate otherwise than NXDOMAIN."""
+    if config is None:
+        return ()
+    where = config.observation.provenance.path or "ConfigMap coredns"
+    lines = tuple(
+        Evidence(f"Corefile line {one.line}: {one.sentence}", config.observation)
+        for one in lint(config.corefile)
+        if one.severity in ("warning", "fault") and one.code in SHAPING
+    )
+    return (Evidence(f"the answers of the CoreDNS model over {where} and the objects", config.observation), *lines)
+
+
+def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[Any], str], ...]]:
+    configs: dict[str, Config] = {}
+    damaged = []
+    for one in reply.present:
+        text = one.fact.text
+        if text in configs:
+            continue
+        try:
+            configs[text] = Config(corefile.parse(text, path=one.provenance.path), one)
+        except FormatError as error:
+            damaged.append((one, str(error)))
+    return tuple(configs.values()), tuple(damaged)
+
+
+def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namespace, ...]:
+    """Namespaces as listed; without a list those in which something is."""
+    if namespaces.present:
+        return tuple(one.fact for one in namespaces.present)
+    names = {one.fact.namespace for reply in (services, pods) for one in reply.present if one.fact.namespace}
+    return tuple(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in sorted(names))

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import gzip
+
+import msgspec
+import pytest
+
+from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.formats import text as texts
+from svcpath.evidence.formats.item import Item
+from svcpath.evidence.formats.recognise import FORMATS, recognise
+from tests.evidence.samples import SAMPLES, expected_kinds
+
+
+def items(data: bytes) -> list[Item]:
+    return [item for item in recognise(data) if isinstance(item, Item)]
+
+
+def kinds(data: bytes) -> set[str]:
+    return {item.kind.value for item in items(data)}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_each_sample_is_recognised_as_exactly_its_kinds(name: str) -> None:
+    assert kinds(SAMPLES[name]) == expected_kinds(name)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_two_text_formats_claim_one_sample(name: str) -> None:
+    text = texts.decode(SAMPLES[name])
+    claims = [known.name for known in FORMATS if known.knows(text)]
+    assert len(claims) <= 1, claims
+
+
+def test_every_kind_that_a_file_can_hold_has_a_sample() -> None:
+    made_by_hand = {"Namespace", "NetworkPolicy", "PodDisruptionBudget", "runtime", "damaged"}
+    held = set().union(*(expected_kinds(name) for name in SAMPLES))
+    assert {kind.value for kind in Kind} - held - made_by_hand == set()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_compressed_samples_give_the_same_facts(name: str) -> None:
+    packed, plain = items(gzip.compress(SAMPLES[name])), items(SAMPLES[name])
+    assert [item.kind for item in packed] == [item.kind for item in plain]
+    if expected_kinds(name) != {"unplaced"}:
+        assert packed == plain
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_windows_line_ends_and_a_byte_order_mark_change_no_kind(name: str) -> None:
+    if name.endswith((".json", ".jsonl")):
+        data = b"\xef\xbb\xbf" + SAMPLES[name]
+    else:
+        data = b"\xef\xbb\xbf" + SAMPLES[name].replace(b"\n", b"\r\n")
+    assert kinds(data) == expected_kinds(name)
+
+
+def test_utf16_with_a_byte_order_mark_is_read() -> None:
+    data = SAMPLES["resolv.conf__case01"].decode().encode("utf-16")
+    assert kinds(data) == {"resolv.conf"}
+
+
+def test_latin1_bytes_are_replaced_and_said() -> None:
+    data = SAMPLES["resolv.conf__case01"] + b"# caf\xe9\n"
+    found = items(data)
+    assert found[0].kind is Kind.RESOLV_CONF
+    assert found[1].kind is Kind.DAMAGED
+    assert "not UTF-8 from line 4" in found[1].value.why
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "empty"),
+        (b"\x7fELF\x02\x01\x01\0\0\0", "binary"),
+        (bytes(range(128, 256)) * 8, "binary"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary"),
+    ],
+)
+def test_what_is_no_text_is_named_with_why(data: bytes, why: str) -> None:
+    (item,) = items(data)
+    assert item.kind is Kind.UNPLACED
+    assert why in item.value.why
+
+
+def test_of_a_cut_gzip_what_decompressed_is_used() -> None:
+    data = gzip.compress(SAMPLES["iptables-save__legacy-counters"])
+    found = items(data[: len(data) // 2])
+    assert found[0].kind is Kind.IPTABLES_SAVE
+    whys = [item.value.why for item in found if item.kind is Kind.DAMAGED]
+    assert any("gzip data is cut off" in why for why in whys)
+    assert any("no COMMIT" in why for why in whys)
+
+
+def test_a_secret_keeps_its_name_and_nothing_else() -> None:
+    (item,) = items(SAMPLES["OtherObject__secret.json"])
+    assert (item.value.namespace, item.value.name) == ("shop", "db")
+    encoded = msgspec.json.encode(item.value)
+    assert b"hunter2" not in encoded
+    assert b"aHVudGVyMg" not in encoded
+
+
+def test_an_environment_keeps_only_what_changes_name_resolution() -> None:
+    (item,) = items(SAMPLES["environment__container"])
+    assert item.value.text == "RES_OPTIONS=ndots:2\nJAVA_TOOL_OPTIONS=-Dsun.net.inetaddr.ttl=10\n"
+
+
+def test_the_last_applied_annotation_is_emptied() -> None:
+    found = items(SAMPLES["ConfigMap+Corefile__coredns.json"])
+    assert found[0].value.annotations["kubectl.kubernetes.io/last-applied-configuration"] == ""
+
+
+def test_a_configmap_also_gives_the_corefile_it_holds() -> None:
+    config_map, found = items(SAMPLES["ConfigMap+Corefile__coredns.json"])
+    assert isinstance(config_map.value, api.ConfigMap)
+    assert "kubernetes cluster.local" in found.value.text
+
+
+def test_kube_proxy_settings_are_read_from_its_configmap() -> None:
+    _, found = items(SAMPLES["ConfigMap+kube-proxy-config__kubeadm.yaml"])
+    assert (found.value.mode, found.value.cluster_cidr, found.value.sync_period) == (
+        "nftables",
+        "10.244.0.0/16",
+        "1h0m0s",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "component"),
+    [
+        ("log__case10-coredns", "coredns"),
+        ("log__case11-coredns", "coredns"),
+        ("log__kube-proxy", "kube-proxy"),
+    ],
+)
+def test_a_log_tells_its_component(name: str, component: str) -> None:
+    assert items(SAMPLES[name])[0].value.component == component
+
+
+def test_log_prefixes_of_kubectl_are_passed_over() -> None:
+    line = '[pod/kube-proxy-x/kube-proxy] 2026-01-01T00:00:00.1Z I1130 02:06:49.4 1 server_linux.go:253] "Using x"\n'
+    (item,) = items(line.replace("02:06:49.4 ", "02:06:49.452038       ").encode())
+    assert item.value.component == "kube-proxy"
