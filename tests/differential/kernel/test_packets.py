@@ -28,7 +28,7 @@ pytestmark = [
 
 #: Services in all; more with SVCPATH_KERNEL_SERVICES=N, another draw with SVCPATH_KERNEL_SEED=N.
 WHOLE = 300
-COUNT = int(os.environ.get("SVCPATH_KERNEL_SERVICES", "48"))
+COUNT = int(os.environ.get("SVCPATH_KERNEL_SERVICES", "36"))
 SEED = int(os.environ.get("SVCPATH_KERNEL_SEED", "20261130"))
 BATCH = 8
 FLAVOURS = [(flavour, plan) for plan in (IPV4, IPV6) for flavour in ("iptables-legacy", "iptables-nft", "nftables")]

@@ -201,7 +201,8 @@ class _Comparison:
             for item in expected(service, self.slices.of(service), self.node):
                 wanted.setdefault(item.frontend, item)
         self._prepare_sources(wanted)
-        quick = {family: QuickCheck(self.table, family, self.detectors[family]) for family in (4, 6)}
+        taken = {view.backend.address for item in wanted.values() for view in item.endpoints}
+        quick = {family: QuickCheck(self.table, family, self.detectors[family], taken) for family in (4, 6)}
         sampled: set[int] = set()
         for item in wanted.values():
             family = 6 if ":" in item.frontend.address else 4
