@@ -186,7 +186,8 @@ def _read(rules: Ruleset, text: str) -> None:
     table_name = ""
     family = "ip"
     chains: dict[str, Chain] = {}
-    appended: tuple[str, Chain] = ("", Chain("", ""))
+    # Rules of one chain follow each other.
+    current, append = "", Chain("", "").rules.append
     seen_tables: set[tuple[str, str]] = set()
     position = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -223,7 +224,7 @@ def _read(rules: Ruleset, text: str) -> None:
             table = rules.table(family, table_name)
             table_line = number
             chains = table.chains
-            appended = ("", Chain("", ""))
+            current = ""
             continue
         elif line[:6] == "COMMIT":
             if table is None:
@@ -252,38 +253,35 @@ def _read(rules: Ruleset, text: str) -> None:
         except IndexError:
             _damage(rules, number, line, "")
             continue
-        if name == appended[0]:
-            chain = appended[1]
-        else:
+        if name != current:
             found_chain = chains.get(name)
             if found_chain is None:
                 found_chain = chains[name] = Chain(table.name, name, number, False)
                 _damage(rules, number, line, name)
-            chain = found_chain
-            appended = (name, chain)
+            current, append = name, found_chain.rules.append
         # The shapes of which a big table has tens of thousands.
         count = len(parts)
         if count == 6 and parts[4] == "-j":
             if parts[2] == "-s" and parts[5] not in _BUILTIN and parts[3][-3:] == "/32":
-                chain.rules.append(Rule(number, (Match("source", parts[3]),), "jump", intern(parts[5])))
+                append(Rule(number, (Match("source", parts[3]),), "jump", intern(parts[5])))
                 continue
         elif count == 10:
             if parts[8] == "--to-destination" and parts[7] == "DNAT" and parts[6] == "-j" and parts[2] == "-p":
                 protocol = _PROTOCOLS.get(parts[3])
                 backend = _host_and_port(parts[9])
                 if protocol is not None and backend is not None and parts[4] == "-m" and parts[5] == parts[3]:
-                    chain.rules.append(Rule(number, (protocol,), "dnat", backend))
+                    append(Rule(number, (protocol,), "dnat", backend))
                     continue
             elif parts[3] == "statistic" and parts[6] == "--probability" and parts[8] == "-j" and parts[5] == "random":
                 chance = _chance(parts[7])
                 if chance is not None and parts[2] == "-m" and parts[4] == "--mode" and parts[9] not in _BUILTIN:
-                    chain.rules.append(Rule(number, chance, "jump", parts[9]))
+                    append(Rule(number, chance, "jump", parts[9]))
                     continue
         elif count == 15:
             if parts[3] == "-s" and parts[2] == "!" and parts[5] == "-d":
                 held = _destined(parts[6:])
                 if held is not None and prefix_value(parts[4]) is not None and parts[14] not in _BUILTIN:
-                    chain.rules.append(Rule(number, (_not_from(parts[4]), *held), "jump", intern(parts[14])))
+                    append(Rule(number, (_not_from(parts[4]), *held), "jump", intern(parts[14])))
                     continue
         elif count == 18:
             if parts[2] == "-d" and parts[8] == "--comment" and parts[9][:1] == '"' and parts[11][-1:] == '"':
@@ -291,12 +289,12 @@ def _read(rules: Ruleset, text: str) -> None:
                 comment = f"{parts[9][1:]} {parts[10]} {parts[11][:-1]}"
                 plain = parts[6] == "-m" and parts[7] == "comment" and '"' not in comment and "\\" not in comment
                 if held is not None and plain and parts[17] not in _BUILTIN:
-                    chain.rules.append(Rule(number, held, "jump", parts[17], comment))
+                    append(Rule(number, held, "jump", parts[17], comment))
                     continue
         elif count == 4 and parts[2] == "-j" and parts[3] not in _BUILTIN:
-            chain.rules.append(Rule(number, (), "jump", parts[3]))
+            append(Rule(number, (), "jump", parts[3]))
             continue
-        chain.rules.append(_general(rules, number, line, name))
+        append(_general(rules, number, line, name))
     if table is not None:
         _damage(rules, number, f"*{table_name} has no COMMIT", "")
 
