@@ -18,6 +18,7 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes.expected import Expectation, Expected, NodeView, expected, is_programmed
 from svcpath.models.dataplanes.layout import Detector, detector_of, own_not_understood
 from svcpath.models.dataplanes.quick import QuickCheck
+from svcpath.models.dataplanes.ruleset import collector_paused
 from svcpath.models.dataplanes.table import (
     Backend,
     Dialect,
@@ -162,7 +163,8 @@ def drift(
     ``leftovers`` are tables of modes that are not in use on the node. ``complete``: ``services`` are all there are;
     only then is a frontend without a Service a difference.
     """
-    return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
+    with collector_paused():
+        return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
 
 
 class _Comparison:
