@@ -45,7 +45,7 @@ MUTATIONS = (
     ),
     (
         "glibc_send.py",
-        "self.single, rule = True, RETRY_SINGLE",
+        "self.single, self.plainly, rule = True, False, RETRY_SINGLE",
         "return None, True",
         "glibc does not retry one type alone",
     ),

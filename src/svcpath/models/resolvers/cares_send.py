@@ -74,7 +74,7 @@ class Channel:
         if len(pending) == len(self.types) and not self.config.rotate:
             queries = self._first(name)
             answers = yield from ask(Batch(queries, rule))
-            if all([_plain(answer) for answer in answers]):
+            if all(answer.plain for answer in answers):
                 return self._settle(folded, queries, answers)
             for item in pending:
                 item.server = self._healthiest()
@@ -235,10 +235,6 @@ class Channel:
             return None
         self.cleared = False
         return Result(status, (), item.clock)
-
-
-def _plain(answer: Answer) -> bool:
-    return answer.rcode in ("NOERROR", "NXDOMAIN") and not answer.truncated and answer.delay == 0.0
 
 
 def _status(answer: Answer) -> str:

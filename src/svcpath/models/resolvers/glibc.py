@@ -8,6 +8,7 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import msgspec
 
@@ -258,6 +259,7 @@ def _like_an_address(name: str) -> bool:
     return name != "" and set(name) <= DIGITS and name[-1] != "."
 
 
+@lru_cache(maxsize=4096)
 def encodable(name: str) -> bool:
     """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
     if name in ("", "."):
