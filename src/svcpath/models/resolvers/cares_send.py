@@ -45,17 +45,26 @@ class _Pending:
 class Channel:
     """Clock, server health, measured latency and query cache of one channel.
 
-    ``check`` False is ARES_FLAG_NOCHECKRESP: an error reply is a result, not a reason to ask again.
+    ``check`` False is ARES_FLAG_NOCHECKRESP: an error reply is a result, not a reason to ask again. ``longest`` bounds
+    one wait in seconds (0: it does not).
     """
 
     def __init__(
-        self, config: Config, types: tuple[str, ...], use_tcp: bool, *, edns: bool, check: bool = True
+        self,
+        config: Config,
+        types: tuple[str, ...],
+        use_tcp: bool,
+        *,
+        edns: bool,
+        check: bool = True,
+        longest: float = 0.0,
     ) -> None:
         self.config = config
         self.types = types
         self.transport = "tcp" if use_tcp else "udp"
         self.edns = edns
         self.check = check
+        self.longest = longest or 1e9
         self.now = 0.0
         self.failures = [0] * len(config.servers)
         self.samples = [0] * len(config.servers)
@@ -194,7 +203,7 @@ class Channel:
         base = self.config.timeout if self.samples[item.server] < SAMPLES else MINIMUM
         base = min(max(base, MINIMUM), MAXIMUM)
         rounds = min(item.tries, 64) // len(self.config.servers)
-        return base * (1 << rounds)
+        return min(base * (1 << rounds), self.longest)
 
     def _process(self, item: _Pending, query: Query, answer: Answer) -> Result | None:
         """The result of a reply, or None when the query goes out again."""
