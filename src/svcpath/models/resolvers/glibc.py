@@ -268,7 +268,7 @@ def _like_an_address(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def encodable(name: str) -> bool:
     """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
-    if name in ("", "."):
+    if name == "":
         return True
     if octets(name) > 253:
         return False

@@ -29,6 +29,7 @@ LOOKUP = Rule(
 
 
 TOO_LONG = Rule("a name above 255 bytes is refused", "libuv src/unix/getaddrinfo.c uv_getaddrinfo")
+EMPTY = Rule("no name: no address, and no error", "Node lib/dns.js lookup (20)")
 ONION = Rule(".onion is never asked (RFC 7686)", "c-ares ares_query.c (1.34)")
 
 
@@ -50,13 +51,13 @@ class NodeResolve:
         return "Node resolve6" if self.kind == "AAAA" else "Node resolve4"
 
     def _fail(self, code: str, name: str, rule: Rule, seconds: float) -> Outcome:
-        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}", rule=rule, seconds=seconds)
+        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}".rstrip(), rule=rule, seconds=seconds)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         asked = to_ascii(name).lower()
         if asked.endswith((".onion", ".onion.")):
             return self._fail("ENOTFOUND", name, ONION, 0.0)
-        if not sendable(asked):
+        if asked and not sendable(asked):
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
         channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False, longest=LONGEST)
         (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
@@ -76,6 +77,8 @@ class NodeLookup:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if not name:
+            return Outcome(ok=True, rule=EMPTY)
         if len(to_ascii(name)) > 255:
             return Outcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
