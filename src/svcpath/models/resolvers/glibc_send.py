@@ -70,6 +70,9 @@ class Sender:
         self.first_rcode = "NOERROR"
         got = yield from self._servers(name, rule)
         self.last_failed = got is None
+        if got is None and self.masked and self.first_rcode == "NOERROR" and not self.refused:
+            self.last_failed = False  # no-aaaa with AF_INET6: silence reads as an empty answer (observed, glibc 2.36)
+            return Reply((), False, "NO_DATA", "NOERROR")
         if got is None:
             return Reply((), False, "TRY_AGAIN", self.first_rcode)
         if self.masked:
