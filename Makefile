@@ -30,6 +30,11 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.created
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run
 
+# Playwright's client and axe for the tests in a browser; the browser is Debian's (tests/apt-packages.txt).
+$(VENV)/.browser: requirements/browser.lock $(VENV)/.dev
+	$(PIP) install --require-hashes -r requirements/browser.lock
+	@touch $@
+
 demo: $(VENV)/.run
 	$(BIN)/svcpath demo
 
@@ -49,7 +54,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
 
-test: check
+# The tests in a browser run where Debian's Chromium is; elsewhere they say that it is missing.
+test: check $(if $(shell command -v chromium),$(VENV)/.browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev

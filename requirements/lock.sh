@@ -7,3 +7,5 @@ options="--universal --python-version 3.11 --generate-hashes --no-emit-index-url
 uv pip compile $options pyproject.toml requirements/build.in -o requirements/run.lock
 # shellcheck disable=SC2086
 uv pip compile $options --group dev pyproject.toml requirements/build.in -o requirements/dev.lock
+# shellcheck disable=SC2086
+uv pip compile $options --group browser pyproject.toml requirements/build.in -o requirements/browser.lock

@@ -44,7 +44,7 @@ def diagnose(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The verdict alone, on one line.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
@@ -54,6 +54,7 @@ def diagnose(
     from svcpath.reports.renderers.text import printable
     from svcpath.reports.report import encode
     from svcpath.reports.views.diagnosis import document
+    from svcpath.reports.views.diagnosis_page import page
 
     wanted = output.parse(outputs)
     if not evidence:
@@ -74,5 +75,5 @@ def diagnose(
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
         typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
-        output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+        output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     return of_verdict(result.verdict.status, strict=strict)

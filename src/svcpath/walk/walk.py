@@ -26,6 +26,7 @@ from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
 
@@ -48,6 +49,7 @@ class Diagnosis:
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
+    path: Path
     not_tested: tuple[NotTested, ...]
     observations: tuple[Observation[Any], ...]
 
@@ -65,7 +67,9 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     moved = tuple(one for result in results for one in result.elsewhere)
     results = [_add(result, moved) for result in results]
     results = [evidence_quality.cautious(result, driver.observations) for result in results]
-    quality = driver.run(evidence_quality.check())
+    damages = driver.run(evidence_quality.damages(driver.observations))
+    results = evidence_quality.weighed(results, damages)
+    quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
@@ -78,6 +82,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         verdict=judge(layers, service=bool(request.service)),
         layers=layers,
         changes=driver.run(changes(request)),
+        path=driver.run(path(request)),
         not_tested=gaps,
         observations=driver.observations,
     )

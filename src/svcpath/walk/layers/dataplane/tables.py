@@ -57,9 +57,13 @@ class NodeTables:
         return self.name or "the node"
 
 
-def nodes_tables(request: Request, client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
-    """The tables of the client's node, or of every node when the client is not known."""
-    needs = tuple(Need(kind, node=client_node, cost=Cost.EXEC, permission="create pods/exec") for kind in TABLE_DUMPS)
+def nodes_tables(
+    request: Request, client_node: str, reports: tuple[NodeReport, ...], *, free: bool = False
+) -> Asking[tuple[NodeTables, ...]]:
+    """The tables of the client's node, or of every node when the client is not known. ``free``: those alone that are
+    there without running a command on a node."""
+    cost, permission = (Cost.READ, "") if free else (Cost.EXEC, "create pods/exec")
+    needs = tuple(Need(kind, node=client_node, cost=cost, permission=permission) for kind in TABLE_DUMPS)
     replies = yield needs
     held: dict[str, list[Observation[Any]]] = {}
     for reply in replies:
