@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from svcpath import __version__
 from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
@@ -39,9 +40,7 @@ def root(
 ) -> None:
     """Options of all commands."""
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"svcpath {installed('svcpath')}")
+        typer.echo(f"svcpath {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
