@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from svcpath.reports.document import Mark
@@ -59,6 +60,17 @@ def bar(share: float) -> str:
 
 
 def slug(text: str) -> str:
-    """An id that no text can break out of."""
+    """A class or id that no text can break out of."""
     kept = "".join(one if one.isascii() and one.isalnum() else "-" for one in text.lower())
     return kept[:60] or "x"
+
+
+def ids(names: Sequence[str]) -> tuple[str, ...]:
+    """One id for each name in order, different even where names are alike."""
+    taken: set[str] = set()
+    found = []
+    for i, name in enumerate(names):
+        wanted = f"layer-{slug(name)}"
+        found.append(wanted if wanted not in taken else f"{wanted}--{i}")
+        taken.add(found[-1])
+    return tuple(found)

@@ -22,7 +22,7 @@ from svcpath.reports.document import (
     Timeline,
 )
 from svcpath.reports.renderers.html import picture, timeline
-from svcpath.reports.renderers.html.markup import MARKS, bar, command, escape, sign, slug, tag
+from svcpath.reports.renderers.html.markup import MARKS, bar, command, escape, ids, sign, slug, tag
 
 
 def section(one: Section) -> str:
@@ -64,7 +64,7 @@ def _path(one: Path) -> str:
         (station for station in one.stations if station.mark is not Mark.PASS and station.details), None
     )
     rows = []
-    for station in one.stations:
+    for station, place in zip(one.stations, ids([each.name for each in one.stations]), strict=True):
         shown = MARKS[station.mark]
         after = "" if station.decisive else tag("span", "not decisive", "chip soft")
         inner = "".join(section(each) for each in station.details) or tag("p", "Nothing more was found here.", "note")
@@ -73,9 +73,9 @@ def _path(one: Path) -> str:
         rows.append(
             f'<details class="layer {shown.css}{quiet}"{state}><summary>{sign(station.mark)}'
             f'<span class="name">{escape(station.name)}</span><span class="what">{escape(station.sentence)}</span>{after}</summary>'
-            f'<div class="body" id="layer-{slug(station.name)}">{inner}</div></details>\n'
+            f'<div class="body" id="{place}">{inner}</div></details>\n'
         )
-    return f'{drawn}<section aria-labelledby="layers"><h2 id="layers">{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
+    return f'{drawn}<section aria-label="{escape(one.title)}"><h2>{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
 
 
 def _points(one: Points) -> str:
