@@ -50,12 +50,12 @@ def command(text: str) -> str:
     return f'<div class="command"><code>{escape(text)}</code></div>'
 
 
-def bar(share: float) -> str:
+def bar(share: float, whole: int = 48) -> str:
     """A part of 1 as a bar; the text beside it says it in words."""
-    width = max(0.0, min(1.0, share)) * 48
+    width = max(0.0, min(1.0, share)) * whole
     return (
-        '<svg class="share" width="48" height="6" aria-hidden="true">'
-        f'<rect width="48" height="6" class="rest"/><rect width="{width:.1f}" height="6" class="part"/></svg>'
+        f'<svg class="share" width="{whole}" height="6" aria-hidden="true">'
+        f'<rect width="{whole}" height="6" class="rest"/><rect width="{width:.1f}" height="6" class="part"/></svg>'
     )
 
 

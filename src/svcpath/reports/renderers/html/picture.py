@@ -50,7 +50,7 @@ def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station], places: dic
 
 def _fact(cell: Cell) -> str:
     mark = sign(cell.mark) if cell.mark else ""
-    share = bar(cell.share) if cell.share is not None else ""
+    share = bar(cell.share, 24) if cell.share is not None else ""
     below = f'<span class="below">{share}{_broken(cell.below)}</span>' if cell.below or share else ""
     return f"{mark}{_broken(cell.text)}{below}"
 
