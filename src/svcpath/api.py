@@ -14,15 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from svcpath.errors import UnknownTarget, UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
+from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
+from svcpath.models.drain.clock import OnSignal
+from svcpath.models.drain.terms import Given
 from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
 from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
+from svcpath.reports.budget import Asked, BudgetContract, budget_report
 from svcpath.reports.dataplane import (
     DriftContract,
     ShowContract,
@@ -42,16 +48,19 @@ from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
 __all__ = [
+    "BudgetContract",
     "DriftContract",
     "Report",
     "Request",
     "ResolveReport",
     "Source",
     "TraceContract",
+    "budget",
     "diagnose",
     "drift",
     "files",
     "frontends",
+    "manifests",
     "recording",
     "request",
     "resolve",
@@ -119,6 +128,19 @@ def files(*paths: str | Path) -> FilesSource:
     return FilesSource([Path(one) for one in paths])
 
 
+def usable(source: Source) -> None:
+    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
+    if not isinstance(source, FilesSource | BytesSource):
+        return
+    held = source.inventory()
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+        return
+    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
+    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
+
+
 def diagnose(
     source: Source,
     target: str = "",
@@ -147,6 +169,7 @@ def diagnose(
         resolver=resolver,
         symptom=symptom,
     )
+    usable(source)
     return report(walk(source, asked, progress))
 
 
@@ -245,3 +268,52 @@ def trace(
     if not found:
         raise UnknownTarget("no rule dump in the evidence: record iptables-save and nft list ruleset on the node")
     return found
+
+
+def manifests(*paths: str | Path) -> ManifestSource:
+    """Files and folders as a Source that knows the line of each field, for ``budget``.
+
+    Raises SourceUnavailable when a path can't be read at all.
+    """
+    return ManifestSource([Path(one) for one in paths])
+
+
+#: How kinds of workload are written in KIND/NAME.
+_WORKLOAD_KINDS = {
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "Deployment"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "StatefulSet"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "DaemonSet"),
+    **dict.fromkeys(("job", "jobs"), "Job"),
+    **dict.fromkeys(("rollout", "rollouts"), "Rollout"),
+    **dict.fromkeys(("po", "pod", "pods"), "Pod"),
+}
+
+
+def budget(
+    source: ManifestSource,
+    *,
+    workload: str = "",
+    namespace: str = "",
+    longest_request: float | None = None,
+    lb_removal: float | None = None,
+    propagation: float | None = None,
+    shutdown: float | None = None,
+    on_signal: str = "",
+    path: Sequence[str] = (),
+) -> BudgetContract:
+    """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
+
+    ``workload`` is a name or KIND/NAME; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
+    containers that traffic goes through.
+    """
+    kind, slash, name = workload.partition("/")
+    given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    asked = Asked(
+        given=given,
+        on_signal=OnSignal(on_signal) if on_signal else None,
+        path=tuple(path),
+        kind=_WORKLOAD_KINDS.get(kind.lower(), kind) if slash else "",
+        name=name if slash else workload,
+        namespace=namespace,
+    )
+    return budget_report(source.inventory(), asked, source.places)

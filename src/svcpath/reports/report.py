@@ -5,6 +5,7 @@ Same input, same bytes: paths are relative to the evidence root, lists keep the 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -353,12 +354,18 @@ def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
 
 
 def encode(record: Record) -> bytes:
-    """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced."""
+    """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced, and what a
+    terminal would obey (C1 controls, DEL, bidi marks, odd line ends) stands as an escape: RFC 8259 section 7 lets any
+    character be escaped, and none of these can stand outside a string."""
     try:
         raw = msgspec.json.encode(record)
     except UnicodeEncodeError:
         raw = msgspec.json.encode(_clean(msgspec.to_builtins(record)))
-    return msgspec.json.format(raw, indent=2) + b"\n"
+    text = _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", raw.decode())
+    return msgspec.json.format(text.encode(), indent=2) + b"\n"
+
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def _clean(value: Any) -> Any:

@@ -67,7 +67,9 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     moved = tuple(one for result in results for one in result.elsewhere)
     results = [_add(result, moved) for result in results]
     results = [evidence_quality.cautious(result, driver.observations) for result in results]
-    quality = driver.run(evidence_quality.check())
+    damages = driver.run(evidence_quality.damages(driver.observations))
+    results = evidence_quality.weighed(results, damages)
+    quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):

@@ -115,6 +115,23 @@ _PROTOCOL_NUMBERS = {
     "136": "udplite",
 }
 
+_NO_OPTIONS: frozenset[str] = frozenset()
+_TARGET_OPTIONS = {
+    "REJECT": frozenset({"--reject-with"}),
+    "MASQUERADE": frozenset({"--random-fully", "--random", "--to-ports", "--persistent"}),
+    "DNAT": frozenset({"--to-destination", "--random", "--persistent"}),
+    "REDIRECT": frozenset({"--to-ports", "--random"}),
+    "MARK": frozenset({"--set-xmark", "--set-mark", "--or-mark", "--and-mark", "--xor-mark"}),
+    "CT": frozenset({"--notrack", "--helper", "--zone", "--zone-orig", "--zone-reply", "--ctevents", "--expevents"}),
+    "TPROXY": frozenset({"--on-port", "--on-ip", "--tproxy-mark"}),
+}
+_REJECTIONS = frozenset(
+    {"icmp-port-unreachable", "icmp-net-unreachable", "icmp-host-unreachable", "icmp-proto-unreachable"}
+    | {"icmp-net-prohibited", "icmp-host-prohibited", "icmp-admin-prohibited", "tcp-reset"}
+    | {"icmp6-port-unreachable", "icmp6-no-route", "icmp6-adm-prohibited", "icmp6-addr-unreachable"}
+    | {"icmp6-policy-fail", "icmp6-reject-route"}
+)
+
 #: Targets after which the walk goes on.
 _CONTINUE = frozenset(
     {"LOG", "NFLOG", "ULOG", "TRACE", "CONNMARK", "TCPMSS", "CHECKSUM", "SET", "DSCP", "TOS", "TTL", "HL", "CLASSIFY"}
@@ -371,7 +388,11 @@ def _destined(parts: list[str]) -> tuple[Match, Match, Match] | None:
 
 def _general(rules: Ruleset, number: int, line: str, chain: str) -> Rule:
     try:
-        return _rule(number, line)
+        rule = _rule(number, line)
+        if rule.target == "dnat" and not rule.argument[1] and chain.startswith("KUBE-SEP-"):
+            # kube-proxy always writes the port: the line broke off in front of it.
+            rules.not_understood.append((number, line.strip(), chain))
+        return rule
     except _Unknown:
         rules.not_understood.append((number, line.strip(), chain))
         return Rule(number, (Match("opaque", line),), "opaque", line)
@@ -402,7 +423,10 @@ def _rule(number: int, line: str) -> Rule:
             position += 1
         value = tokens[position] if position < end else ""
         if jump:
-            options[token] = value
+            if token[:1] == "-":
+                options[token] = value if value[:1] != "-" else ""
+            elif tokens[position - 2][:1] != "-":
+                raise _Unknown(line)
             continue
         if token in ("-j", "-g"):
             if not value:
@@ -523,11 +547,15 @@ def _mark(value: str, line: str) -> tuple[int, int]:
 
 
 def _target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[str, Any]:
-    if name in _SIMPLE:
-        return _SIMPLE[name], None
     if name in _CONTINUE:
         return "continue", None
+    if not options.keys() <= _TARGET_OPTIONS.get(name, _NO_OPTIONS):
+        raise _Unknown(line)
+    if name in _SIMPLE:
+        return _SIMPLE[name], None
     if name == "REJECT":
+        if options.get("--reject-with", "tcp-reset") not in _REJECTIONS:
+            raise _Unknown(line)
         return "reject", None
     if name == "MASQUERADE":
         return "masquerade", None

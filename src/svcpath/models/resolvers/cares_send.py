@@ -38,6 +38,7 @@ class _Pending:
         self.status = ""
         self.edns = True
         self.fixed = False
+        self.last = False
 
 
 class Channel:
@@ -103,12 +104,9 @@ class Channel:
                 results[item.kind] = result
                 if result.status == "ARES_SUCCESS" and item.kind == "A" and result.addresses:
                     for other in pending:
-                        other.tries = max(other.tries, 1_000_000)
+                        other.last = True
                 if answer.rcode in ("NOERROR", "NXDOMAIN"):
                     self.cache[name.lower(), item.kind] = result
-            for item in pending:
-                if item.tries >= 1_000_000 and item.kind not in results and item.status:
-                    results[item.kind] = Result(item.status, (), item.clock)
             pending = [item for item in pending if item.kind not in results]
         self.now = max(result.finished for result in results.values())
         return tuple(results[kind] for kind in self.types)
@@ -118,10 +116,14 @@ class Channel:
     ) -> Part[tuple[list[int], bool]]:
         """In which order the two replies of a server are read: a good one clears the server's failures."""
         order = list(range(len(group)))
-        if len(group) < 2 or len(self.failures) < 2 or self.config.rotate or queries[0].server != queries[1].server:
+        if len(group) < 2 or queries[0].server != queries[1].server:
             return order, False
+        if len(self.failures) < 2 or self.config.rotate:
+            return sorted(order, key=lambda index: answers[index].rcode == "TIMEOUT"), False
         failing = [i for i in order if (answers[i].rcode in BAD and self.check) or answers[i].silent]
-        if len(failing) != 1 or any(answer.rcode == "TIMEOUT" for answer in answers):
+        if any(answer.rcode == "TIMEOUT" for answer in answers):
+            return sorted(order, key=lambda index: answers[index].rcode == "TIMEOUT"), False
+        if len(failing) != 1:
             return order, False
         bad = failing[0]
         labels = ("the failure first", "the good reply first", "the good reply before the failed query goes out again")
@@ -143,7 +145,7 @@ class Channel:
         """Five times the measured latency, at least 250 ms, once three replies came; doubled per round of servers."""
         base = self.config.timeout if self.samples[item.server] < SAMPLES else MINIMUM
         base = min(max(base, MINIMUM), MAXIMUM)
-        rounds = min(item.tries, 64) // len(self.config.servers) if item.tries < 1_000_000 else 0
+        rounds = min(item.tries, 64) // len(self.config.servers)
         return base * (1 << rounds)
 
     def _process(self, item: _Pending, query: Query, answer: Answer) -> Result | None:
@@ -176,7 +178,7 @@ class Channel:
         self.failures[item.server] += 1
         item.tries += 1
         item.status = status
-        if item.tries < len(self.config.servers) * self.config.tries:
+        if item.tries < len(self.config.servers) * self.config.tries and not item.last:
             if not self.config.rotate:
                 if self.cleared:
                     self.failures[item.server] = 0

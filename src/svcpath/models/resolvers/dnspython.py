@@ -72,7 +72,7 @@ def parse(text: str | None, hostname: str) -> Config:
         elif words[0] == "options":
             for word in words[1:]:
                 value = word.partition(":")[2].partition(":")[0]
-                number = int(value) if value.isascii() and value.isdigit() else None
+                number = int(value[:12]) if value.isascii() and value.isdigit() else None
                 if word == "rotate":
                     rotate = True
                 elif word == "edns0":

@@ -135,7 +135,7 @@ class Go:
         asis = name if rooted else name + "."
         names = candidates(self.config, name)
         if not names:
-            return Outcome(ok=True, rule=NO_NAMES)
+            return self._unsuitable(name, NO_NAMES)
         walk = _Walk(self, memory)
         first = ROOTED if rooted else (AS_IS_FIRST if names[0] == asis and len(names) > 1 else None)
         rule = first or (FIRST_SUFFIX if names[0] != asis else AS_IS_LAST)
@@ -211,9 +211,7 @@ class _Walk:
         config = self.config
         starts = yield from self._offsets(group)
         count = len(config.servers)
-        rounds = [
-            [config.servers[(start + shift) % count] for shift in range(count)] * config.attempts for start in starts
-        ]
+        sends = count * config.attempts
         clocks = [self.now] * len(group)
         position = [0] * len(group)
         transport = ["tcp" if config.use_tcp else "udp"] * len(group)
@@ -230,7 +228,7 @@ class _Walk:
                     Query(
                         fqdn[:-1],
                         group[i],
-                        rounds[i][position[i]],
+                        config.servers[(starts[i] + position[i]) % count],
                         transport[i],
                         round(clocks[i], 3),
                         config.timeout,
@@ -255,7 +253,7 @@ class _Walk:
                 position[index] += 1
                 if final:
                     results[index] = result
-                elif position[index] >= len(rounds[index]):
+                elif position[index] >= sends:
                     results[index] = last[index]
 
     def _offsets(self, group: tuple[str, ...]) -> Part[list[int]]:

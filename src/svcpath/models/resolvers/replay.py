@@ -259,7 +259,7 @@ def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
         for query, answer in zip(step.batch.queries, step.answers, strict=True):
             if answer.rcode == "UNREACHABLE" or (closed and not after_close):
                 continue
-            closed = answer.rcode == "CLOSED"
+            closed = answer.rcode == "CLOSED" or (answer.rcode == "TIMEOUT" and query.transport == "tcp")
             if query.malformed:
                 seen.append((query.server, query.transport, "?", "?malformed"))
             else:

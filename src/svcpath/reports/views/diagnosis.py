@@ -131,9 +131,11 @@ def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
 
 def undecided(report: Report) -> list[Section]:
     """Inconclusive without a deciding finding: the command that would decide first."""
-    first = next((gap for gap in report.not_tested if gap.command), None)
-    if first is None:
+    gaps = [gap for gap in report.not_tested if gap.command]
+    if not gaps:
         return []
+    # What has to be looked at for any verdict comes first: the slices, then the rest of the endpoints, then in order.
+    first = min(gaps, key=lambda gap: ("endpointslice" not in gap.command, gap.layer != "endpoints"))
     return [Points("Run this first", (Point(f"{first.what}: {first.why}", first.command),))]
 
 
