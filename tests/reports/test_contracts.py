@@ -10,6 +10,8 @@ import pytest
 from svcpath import api
 from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
+from svcpath.lab.faults.fault import shipped
+from svcpath.lab.score import row as scored
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
@@ -26,7 +28,17 @@ def results() -> list[Record]:
         api.drift(source),
         api.frontends(source),
         *api.trace(source, "10.96.0.10", 53, "UDP"),
+        _score(),
     ]
+
+
+def _score() -> Record:
+    """As the lab writes it."""
+    rows = [
+        scored.row(shipped()[0], "iptables", scored.Given(status=status, layer="ports", code="SP403"), 1.5)
+        for status in ("fault", "inconclusive", "healthy")
+    ]
+    return read(json.dumps(scored.results(rows, {"svcpath": "0"})).encode())[1]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)

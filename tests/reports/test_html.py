@@ -85,7 +85,7 @@ def test_a_page_with_every_finding_of_a_huge_service_stays_small() -> None:
 
 
 def timeline(count: int = 40) -> Document:
-    starts = tuple(i * 0.25 for i in range(count))
+    starts = tuple(i * 10 / count for i in range(count))
     held = Connections(
         starts=starts,
         lengths=tuple(0.5 + i % 3 for i in range(count)),

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.reports import dataplane, resolve
+from svcpath.reports import dataplane, resolve, score
 from svcpath.reports import report as diagnosis
 from svcpath.reports.document import Document
 from svcpath.reports.report import Record
 from svcpath.reports.views import dataplane as dataplane_view
 from svcpath.reports.views import diagnosis as diagnosis_view
 from svcpath.reports.views import diagnosis_page, drift_page, resolution, resolution_page
+from svcpath.reports.views import score as score_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ CONTRACTS: dict[str, Contract] = {
             dataplane.ShowContract,
             lambda saved, verbose: dataplane_view.show_document(saved),
             dataplane_view.show_document,
+        ),
+        Contract(
+            score.SCHEMA,
+            score.ScoreContract,
+            lambda saved, verbose: score_view.document(saved),
+            score_view.document,
         ),
     )
 }

@@ -26,6 +26,7 @@ from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.layers.dataplane.tables import forget
 from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
@@ -56,6 +57,13 @@ class Diagnosis:
 
 def walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None = None) -> Diagnosis:
     """Walk the layers in order over ``source``. Raises UsageError when the target is not clear."""
+    try:
+        return _walk(source, request, progress)
+    finally:
+        forget()
+
+
+def _walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None) -> Diagnosis:
     driver = Driver(source)
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
@@ -77,6 +85,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    looked_at = driver.observations
     return Diagnosis(
         request=request,
         verdict=judge(layers, service=bool(request.service)),
@@ -84,7 +93,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         changes=driver.run(changes(request)),
         path=driver.run(path(request)),
         not_tested=gaps,
-        observations=driver.observations,
+        observations=looked_at,
     )
 
 
