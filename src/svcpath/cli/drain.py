@@ -37,6 +37,17 @@ svcpath drain timeline export drain.db --format csv > drain.csv
 
 Write every moment and every connection as JSON Lines or CSV."""
 
+WATCH = """\
+svcpath drain watch deploy/web -n shop --db drain.db
+
+Record every change of Pods, slices, Deployments, ReplicaSets and events of the namespace, and when each node's table
+changed, while you roll out. End it with Ctrl-C; the file can be shown, exported, and resumed.
+
+With --sample-from pod/client --sample new=50 --sample http://web/ a sampler runs in that Pod (any container with Python)
+and its connections are kept on the same axis.
+
+Exit code: 0 recorded, 4 cluster unreadable."""
+
 Recording = Annotated[list[Path], typer.Argument(metavar="FILE...", help="A recording: a file, or a folder.")]
 
 
@@ -89,3 +100,68 @@ def export(
     except OSError as error:
         raise EvidenceError(f"can't write {out}: {error.strerror}") from error
     return Exit.GOOD
+
+
+@app.command("watch", help=WATCH)
+def watch(
+    target: Annotated[str, typer.Argument(metavar="svc/NAME|deploy/NAME")],
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    db: Annotated[Path, typer.Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
+    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
+    api_url: Annotated[
+        str, typer.Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")
+    ] = "",
+    duration: Annotated[float, typer.Option("--duration", min=0, help="Seconds (0: until Ctrl-C).")] = 0.0,
+    interval: Annotated[
+        float, typer.Option("--interval", min=0.05, help="Seconds between two readings of a node's table.")
+    ] = 0.2,
+    sample_from: Annotated[str, typer.Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
+    container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",
+    sample: Annotated[
+        list[str] | None, typer.Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
+    ] = None,
+) -> int:
+    import signal
+    import threading
+
+    from svcpath.cli.rollout import cluster_options
+    from svcpath.drill import kube
+    from svcpath.drill.transport import HttpTransport, KubectlTransport, Transport
+    from svcpath.drill.watch import Sampling, recording
+    from svcpath.drill.watch import sample as begin
+
+    kind, slash, name = target.partition("/")
+    if (
+        not slash
+        or not name
+        or kind.lower() not in ("svc", "service", "services", "deploy", "deployment", "deployments")
+    ):
+        raise UsageError(f"target {target!r}: give svc/NAME or deploy/NAME")
+    if bool(sample_from) != bool(sample):
+        raise UsageError("--sample-from and --sample belong together")
+    kubectl = None if api_url else KubectlTransport(cluster_options(context, kubeconfig))
+    transport: Transport = HttpTransport(api_url) if api_url else KubectlTransport(cluster_options(context, kubeconfig))
+    addresses = kube.frontends(kubectl, namespace, kind, name) if kubectl is not None else frozenset()
+    ended = threading.Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    try:
+        with recording(
+            db, transport, namespace, kubectl=kubectl, addresses=addresses, interval=interval, say=_say
+        ) as under_way:
+            under_way.store.set_meta("target", f"{namespace}/{target}")
+            if sample and kubectl is not None:
+                chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))
+                under_way.samplers.append(begin(kubectl, under_way.store, chosen, kube.sampler()))
+            _say(f"recording {target} into {db}; Ctrl-C ends it")
+            try:
+                ended.wait(duration or None)
+            except KeyboardInterrupt:
+                _say("ended")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return Exit.GOOD
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

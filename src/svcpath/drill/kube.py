@@ -25,6 +25,28 @@ def script(name: str) -> str:
     return importlib.resources.files("svcpath.drill.scripts").joinpath(name).read_text()
 
 
+def sampler() -> str:
+    """The sampler's text, to be piped into a container's Python."""
+    return importlib.resources.files("svcpath.drill").joinpath("sampler.py").read_text()
+
+
+def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> frozenset[str]:
+    """The cluster addresses of a Service, or of the Services that select a Deployment's Pods.
+
+    Raises SourceUnavailable when the target is not there.
+    """
+    if kind.lower().startswith("s"):
+        services = [kubectl.json("-n", space, "service", name)]
+    else:
+        template = kubectl.json("-n", space, "deployment", name)["spec"]["template"]["metadata"].get("labels") or {}
+        services = [
+            one
+            for one in kubectl.json("-n", space, "services")["items"]
+            if one["spec"].get("selector") and one["spec"]["selector"].items() <= template.items()
+        ]
+    return frozenset(ip for one in services for ip in one["spec"].get("clusterIPs") or () if ip != "None")
+
+
 @contextlib.contextmanager
 def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
     """A namespace of the drill's own, removed in the end whatever happens. One that is there already is refused."""
@@ -148,7 +170,7 @@ def scripts_map(space: str) -> dict[str, Any]:
     """The ConfigMap with the scripts that the drill's Pods run."""
     names = ("drain_server.py", "grid_client.py")
     data = {name: script(name) for name in names}
-    data["sampler.py"] = importlib.resources.files("svcpath.drill").joinpath("sampler.py").read_text()
+    data["sampler.py"] = sampler()
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from svcpath.drill import kube
@@ -19,7 +20,10 @@ from svcpath.drill.transport import KubectlTransport
 from svcpath.errors import SourceUnavailable
 
 SPACE = "svcpath-drain-grid"
-_STAGGER = 0.4
+#: Seconds for servers to listen (the Pods have no readiness probe that would keep the kubelet busy) and nodes to calm down.
+_SETTLE = 10.0
+#: Seconds between two deletes, so that one kubelet has not all of them at once.
+_STAGGER = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +67,21 @@ def measure(
         pods = {one["metadata"]["labels"]["cell"]: one for one in api.ready_pods(SPACE, "app=drain-grid", len(cells))}
         runs = [_Run(cell, pods[cell.name]["metadata"]["name"], pods[cell.name]["status"]["podIP"]) for cell in cells]
         logs = _Logs(api, runs)
-        time.sleep(2)  # servers listen: the Pods have no readiness probe that would keep the kubelet busy
         rows = _Client(kubectl)
-        begin = time.time() + 4
+        begin = time.time() + _SETTLE
         for number, run in enumerate(runs):
             run.planned = begin + number * _STAGGER
             rows.start(run)
         rows.no_more()
+        ends = _Ends(api, runs)
         say("deleting")
         for run in runs:
             time.sleep(max(0.0, run.planned - time.time()))
             run.accepted = api.delete_pod(SPACE, run.pod)
-        longest = max(max(cell.grace, cell.hook if cell.hook < cell.grace else cell.grace) for cell in cells)
-        ends = _ends(api, runs, timeout=longest + 90)
+        ends.wait(max(cell.grace for cell in cells) + 90)
         rows.wait(60)
         say("judging")
-        return {run.cell.name: _judge(run, rows.of(run.cell.name), logs.of(run.pod), ends[run.pod]) for run in runs}
+        return {run.cell.name: _judge(run, rows.of(run.cell.name), logs.of(run.pod), ends.of(run.pod)) for run in runs}
 
 
 class _Logs:
@@ -139,47 +142,63 @@ class _Client:
 
 @dataclass(slots=True)
 class _End:
-    """When the last container's end was seen, and the containers' exit codes."""
+    """The containers' exit codes, and when the last one ended by its own status (whole seconds)."""
 
-    seen: float
     codes: dict[str, int]
+    finished: float | None
 
 
-def _ends(api: Api, runs: Sequence[_Run], timeout: float) -> dict[str, _End]:
-    """Polls the Pods until each has ended or is gone; the last states that were seen count."""
-    found: dict[str, _End] = {}
-    missing = {run.pod for run in runs}
-    last: dict[str, dict[str, int]] = {}
-    deadline = time.monotonic() + timeout
-    while missing:
-        listed = {one["metadata"]["name"]: one for one in api.pods(SPACE, "app=drain-grid")}
-        now = time.time()
-        for name in list(missing):
-            pod = listed.get(name)
-            if pod is not None:
-                last[name] = _codes(pod)
-            status = (pod or {}).get("status", {})
-            statuses = [*(status.get("containerStatuses") or ()), *_sidecars(pod)]
-            if pod is None or (statuses and all("terminated" in one.get("state", {}) for one in statuses)):
-                found[name] = _End(now, last.get(name, {}))
-                missing.discard(name)
-        if time.monotonic() > deadline:
-            raise SourceUnavailable(f"{len(missing)} Pods did not end within {timeout:g} s: {sorted(missing)[:3]}")
-        time.sleep(0.25)
-    return found
+class _Ends:
+    """Polls the Pods from before the first delete until each has ended or is gone; the last states seen count."""
+
+    def __init__(self, api: Api, runs: Sequence[_Run]) -> None:
+        self._api = api
+        self._missing = {run.pod for run in runs}
+        self._last: dict[str, _End] = {}
+        self._stop = threading.Event()
+        self._done = threading.Event()
+        threading.Thread(target=self._run, name="ends", daemon=True).start()
+
+    def _run(self) -> None:
+        while self._missing and not self._stop.wait(0.2):
+            try:
+                listed = {one["metadata"]["name"]: one for one in self._api.pods(SPACE, "app=drain-grid")}
+            except SourceUnavailable:
+                continue
+            for name in list(self._missing):
+                pod = listed.get(name)
+                if pod is None:
+                    self._missing.discard(name)
+                    continue
+                self._last[name] = _end(pod)
+                statuses = [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]
+                if statuses and all("terminated" in one.get("state", {}) for one in statuses):
+                    self._missing.discard(name)
+        self._done.set()
+
+    def wait(self, timeout: float) -> None:
+        if not self._done.wait(timeout):
+            self._stop.set()
+            names = ", ".join(sorted(self._missing)[:3])
+            raise SourceUnavailable(f"{len(self._missing)} Pods did not end within {timeout:g} s: {names}")
+
+    def of(self, pod: str) -> _End:
+        return self._last.get(pod, _End({}, None))
 
 
 def _sidecars(pod: dict[str, Any] | None) -> list[dict[str, Any]]:
     return list((pod or {}).get("status", {}).get("initContainerStatuses") or ())
 
 
-def _codes(pod: dict[str, Any]) -> dict[str, int]:
-    found = {}
+def _end(pod: dict[str, Any]) -> _End:
+    codes: dict[str, int] = {}
+    finished: list[float] = []
     for one in [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]:
         ended = one.get("state", {}).get("terminated")
         if ended:
-            found[one["name"]] = ended["exitCode"]
-    return found
+            codes[one["name"]] = ended["exitCode"]
+            finished.append(datetime.fromisoformat(ended["finishedAt"]).timestamp())
+    return _End(codes, max(finished, default=None))
 
 
 def _judge(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _End) -> Measured:
@@ -197,7 +216,7 @@ def _judge(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _
         cut=any(row["outcome"] != "ok" for row in taken),
         killed=137 in end.codes.values(),
         signal=round(min(signals) - accepted, 2) if signals else None,
-        ended=round(end.seen - accepted, 2),
+        ended=round(end.finished - accepted, 2) if end.finished is not None else None,
         tried=len(new),
         requests=len(taken),
         codes=tuple(sorted(end.codes.items())),

@@ -51,6 +51,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         seconds = float(urllib.parse.parse_qs(url.query).get("seconds", ["1"])[0])
         with LOCK:
             ACTIVE.add(id(self))
+        if url.path != "/healthz":
+            say(f"accepted {self.client_address[0]} {self.client_address[1]} {url.path}")
         try:
             if url.path == "/healthz":
                 self.answer(200 if STATE["healthy"] else 503, HOST)
@@ -84,8 +86,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(200, str(STATE["healthy"]))
 
     def log_message(self, form: str, *values: object) -> None:
-        if "/healthz" not in str(values[:1]):
-            say(f"accepted {self.client_address[0]} {self.client_address[1]} {values[0] if values else ''}")
+        """Requests are logged when they begin: what is cut never reaches its end."""
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -171,11 +172,11 @@ def main() -> None:
     if server is None:
         threading.Thread(target=proxy, args=(port, os.environ["UPSTREAM"]), daemon=True).start()
         while True:
-            signal.pause()
+            time.sleep(0.05)  # a pause() that another thread's signal does not wake would never run the handler
     say("ready")
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     while True:
-        signal.pause()
+        time.sleep(0.05)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The client's side of the grid: it plays the load balancer that goes on sending for D seconds after each delete.
 
 Reads one JSON object a line from standard input, {"cell", "host", "port", "at", "drained", "longest"}, and for each tries
-new connections every 0.1 s and starts a long request every 0.5 s, from 1 s before ``at`` until ``drained`` seconds after.
+new connections every 0.2 s and starts a long request every 0.5 s, from 1 s before ``at`` until ``drained`` seconds after.
 Writes one JSON line for each with its times and outcome. Standard library alone.
 """
 
@@ -70,7 +70,7 @@ def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         long = f"/slow?seconds={task['longest']:g}"
-        threads.append(threading.Thread(target=steady, args=(task, "new", "/hostname", 3.0, 0.1)))
+        threads.append(threading.Thread(target=steady, args=(task, "new", "/hostname", 3.0, 0.2)))
         threads.append(threading.Thread(target=steady, args=(task, "request", long, task["longest"] + 10, 0.5)))
         for thread in threads[-2:]:
             thread.start()
