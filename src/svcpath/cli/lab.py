@@ -1,0 +1,221 @@
+"""``svcpath lab``: a Kubernetes to practise on, the reference experiment, faults and their score."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svcpath.errors import UsageError
+from svcpath.lab import home as homes
+from svcpath.lab import labs
+from svcpath.lab import record as recording
+from svcpath.lab.experiment import play, statements
+from svcpath.lab.experiment.manifests import NAMESPACE, Variant
+from svcpath.lab.home import DEFAULT_NAME, LabSpec
+from svcpath.lab.providers.base import Say
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="A Kubernetes to practise on and to break on purpose.\n\nExample: svcpath lab up; svcpath lab run reference; svcpath lab down",
+)
+
+LabName = Annotated[str, typer.Option("--lab", help="Name of the lab; several can run side by side.")]
+
+
+def progress() -> Say:
+    """Lines with the seconds since the start, on stderr, so that stdout stays for results."""
+    started = time.monotonic()
+
+    def say(line: str) -> None:
+        typer.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
+
+    return say
+
+
+@app.command()
+def up(
+    lab: LabName = DEFAULT_NAME,
+    provider: Annotated[
+        str, typer.Option(help="netns (root, Linux), kind (docker or podman) or context (an existing cluster).")
+    ] = "netns",
+    proxy_mode: Annotated[str, typer.Option(help="kube-proxy's mode: iptables or nftables.")] = "iptables",
+    nodes: Annotated[int, typer.Option(help="Number of nodes, the first is the control plane.")] = 3,
+    ip_family: Annotated[str, typer.Option(help="ipv4, ipv6 or dual.")] = "ipv4",
+    kubernetes: Annotated[str, typer.Option(help="Kubernetes minor release, e.g. 1.35.")] = "",
+    bin_dir: Annotated[str, typer.Option(help="Folder with Kubernetes programs to use first.")] = "",
+    context: Annotated[str, typer.Option(help="Context of your kubeconfig, for --provider context.")] = "",
+    kubeconfig: Annotated[str, typer.Option(help="Kubeconfig file, for --provider context.")] = "",
+) -> None:
+    """Bring a lab up, or continue one that was cut off.
+
+    Example: svcpath lab up --proxy-mode nftables
+    """
+    place = homes.home(lab)
+    spec = LabSpec(
+        provider=provider,
+        proxy_mode=proxy_mode,
+        nodes=nodes,
+        ip_family=ip_family,
+        release=kubernetes,
+        bin_dir=str(Path(bin_dir).resolve()) if bin_dir else "",
+        context=context,
+        kubeconfig=str(Path(kubeconfig).resolve()) if kubeconfig else "",
+    )
+    found = labs.bring_up(place, spec, progress())
+    named = "" if lab == DEFAULT_NAME else f" --lab {lab}"
+    typer.echo(f"lab {lab} is up ({provider}, {proxy_mode}). Next:")
+    typer.echo(f"  export KUBECONFIG={found.kubeconfig()}")
+    typer.echo(f"  svcpath lab run reference{named}")
+
+
+@app.command()
+def down(lab: LabName = DEFAULT_NAME) -> None:
+    """Remove a lab with everything it made, whatever state it is in.
+
+    Example: svcpath lab down
+    """
+    labs.take_down(homes.home(lab), progress())
+
+
+@app.command()
+def status(lab: Annotated[str, typer.Option("--lab", help="One lab; by default all.")] = "") -> None:
+    """Show labs and their nodes.
+
+    Example: svcpath lab status
+    """
+    found = (homes.home(lab),) if lab else homes.homes()
+    if not found:
+        typer.echo("no lab here; start one with: svcpath lab up")
+    for place in found:
+        spec = place.read_spec()
+        typer.echo(f"{place.name}  {spec.provider}, {spec.proxy_mode}, {spec.ip_family}, {place.folder}")
+        for node in labs.provider(place).status():
+            typer.echo(f"  {node.name:4}{'control plane  ' if node.control_plane else 'worker         '}{node.state}")
+
+
+@app.command()
+def kubeconfig(lab: LabName = DEFAULT_NAME) -> None:
+    """Print the path of the lab's kubeconfig.
+
+    Example: export KUBECONFIG=$(svcpath lab kubeconfig)
+    """
+    typer.echo(labs.provider(homes.home(lab)).kubeconfig())
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def exec(
+    context: typer.Context,
+    node: Annotated[str, typer.Argument(help="cp, w1, w2, ...; wire is the world outside the nodes.")],
+    lab: LabName = DEFAULT_NAME,
+) -> None:
+    """Run a command in a node's namespaces.
+
+    Example: svcpath lab exec w1 -- iptables-save -t nat
+    """
+    words = context.args[1:] if context.args[:1] == ["--"] else context.args
+    done = labs.provider(homes.home(lab)).run_on_node(node, words or ["ip", "-brief", "address"], check=False)
+    sys.stdout.write(done.out)
+    sys.stderr.write(done.err)
+    raise typer.Exit(done.code)
+
+
+@app.command("proxy-mode")
+def proxy_mode_command(
+    mode: Annotated[str, typer.Argument(help="iptables or nftables.")], lab: LabName = DEFAULT_NAME
+) -> None:
+    """Switch the data plane of a running lab.
+
+    Example: svcpath lab proxy-mode nftables
+    """
+    labs.set_mode(homes.home(lab), mode, progress())
+
+
+@app.command()
+def run(
+    name: Annotated[str, typer.Argument(help="reference: the experiment of the project's mission.")] = "reference",
+    lab: LabName = DEFAULT_NAME,
+    change: Annotated[
+        str, typer.Option(help="How the Pod goes: delete, restart (a rollout restart) or both.")
+    ] = "both",
+    grace: Annotated[int, typer.Option(help="Grace period in seconds; below --prestop it flips: preStop.")] = 20,
+    prestop: Annotated[int, typer.Option(help="Seconds that preStop sleeps; above --grace it flips: preStop.")] = 10,
+    stale_proxy: Annotated[
+        bool, typer.Option("--stale-proxy", help="Freeze kube-proxy. Flips: new connections, convergence.")
+    ] = False,
+    wrong_port_listens: Annotated[
+        bool, typer.Option("--wrong-port-listens", help="Serve on 18080 too. Flips: control wrong-port.")
+    ] = False,
+    logs: Annotated[str, typer.Option(help="Folder for the raw logs; by default in the lab's folder.")] = "",
+) -> None:
+    """Play the reference experiment and print each statement beside what was observed.
+
+    Example: svcpath lab run reference --stale-proxy
+    """
+    if name != "reference":
+        raise UsageError(f"no experiment {name!r}; there is: reference")
+    if change not in (*play.CHANGES, "both"):
+        raise UsageError(f"change {change!r}: delete, restart or both")
+    if grace < 1 or prestop < 0:
+        raise UsageError("--grace is at least 1, --prestop at least 0")
+    place = homes.home(lab)
+    provider, spec, say = labs.provider(place), place.read_spec(), progress()
+    variant = Variant(grace=grace, prestop=prestop, stale_proxy=stale_proxy, wrong_port_listens=wrong_port_listens)
+    folder = Path(logs) if logs else labs.results_folder(place)
+    failed = 0
+    for each in play.CHANGES if change == "both" else (change,):
+        path = folder / f"reference-{spec.proxy_mode}-{each}.jsonl"
+        entries = play.play(provider, place.name, path, change=each, variant=variant, say=say, mode=spec.proxy_mode)
+        rows = statements.judge(entries)
+        typer.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {each}\n")
+        typer.echo(
+            table(
+                [
+                    ("", "statement", "observed"),
+                    *((_MARKS[row.standing], f"{row.name}: {row.statement}", row.observed) for row in rows),
+                ]
+            )
+        )
+        typer.echo(f"\n  raw log: {path}")
+        failed += sum(row.standing != statements.HOLDS for row in rows)
+    raise typer.Exit(1 if failed else 0)
+
+
+_MARKS = {statements.HOLDS: "✔", statements.FAILS: "✖", statements.NOT_SEEN: "?"}
+
+
+def table(rows: Sequence[tuple[str, ...]], limit: int = 110) -> str:
+    """Rows in columns as wide as their widest cell; the last column is free."""
+    widths = [min(limit, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
+    return "\n".join(
+        "  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    )
+
+
+@app.command()
+def record(
+    folder: Annotated[Path, typer.Argument(help="Folder to write, for `svcpath diagnose --evidence FOLDER`.")],
+    lab: LabName = DEFAULT_NAME,
+    namespace: Annotated[
+        list[str] | None, typer.Option("--namespace", "-n", help="Namespace to record; several times.")
+    ] = None,
+    client: Annotated[
+        list[str] | None, typer.Option("--client", help="Client Pod, NAMESPACE/NAME; several times.")
+    ] = None,
+) -> None:
+    """Save what `diagnose --evidence` needs, from real commands on the lab's cluster.
+
+    Example: svcpath lab record ./recorded -n service-ops --client service-ops/client-glibc
+    """
+    namespaces = tuple(namespace or [NAMESPACE])
+    clients = tuple(client or ([f"{NAMESPACE}/client-glibc"] if not namespace else []))
+    missing = recording.record(labs.provider(homes.home(lab)), folder, recording.Asked(namespaces, clients), progress())
+    for line in missing:
+        typer.echo(f"not recorded: {line}", err=True)
+    typer.echo(f"recorded {sum(1 for each in folder.iterdir() if each.is_file())} files. Next:")
+    typer.echo(f"  svcpath diagnose --evidence {folder}")

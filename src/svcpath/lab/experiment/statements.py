@@ -1,0 +1,345 @@
+"""The statements of the reference experiment, each judged from the raw log alone: what it says, and what was observed.
+
+Pure. A row that the log does not decide is "not seen", never a pass.
+"""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.lab.experiment.log import Entry, of_kind
+
+HOLDS, FAILS, NOT_SEEN = "holds", "FAILS", "not seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One statement: its short name, what it says, how it stands, what was seen."""
+
+    name: str
+    statement: str
+    standing: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The log with what every judgement needs taken out of it."""
+
+    entries: Sequence[Entry]
+
+    def objects(self, resource: str) -> list[dict[str, Any]]:
+        return [e["object"] for e in self.entries if e["what"] == "object" and e["resource"] == resource]
+
+    def service(self, name: str) -> dict[str, Any]:
+        return next((each for each in self.objects("services") if each["metadata"]["name"] == name), {})
+
+    def slice_addresses(self, service: str) -> set[str]:
+        return {
+            address
+            for each in self.objects("endpointslices")
+            if each["metadata"].get("labels", {}).get("kubernetes.io/service-name") == service
+            for endpoint in each.get("endpoints") or ()
+            for address in endpoint["addresses"]
+        }
+
+    def requests(self, label: str) -> list[Entry]:
+        return [each for each in of_kind(self.entries, "request") if each["label"] == label]
+
+    def lookups(self, name: str) -> list[Entry]:
+        return [each for each in of_kind(self.entries, "lookup") if each["name"] == name]
+
+    def one(self, what: str) -> Entry | None:
+        found = of_kind(self.entries, what)
+        return found[0] if found else None
+
+    @property
+    def target(self) -> str:
+        found = self.one("target")
+        return found["pod"] if found else ""
+
+    @property
+    def target_addresses(self) -> set[str]:
+        found = self.one("target")
+        return set(found["ips"]) if found else set()
+
+    @property
+    def watched(self) -> list[Entry]:
+        return of_kind(self.entries, "watch")
+
+    def target_states(self) -> list[tuple[float, dict[str, Any]]]:
+        """Each change of the target's endpoint: time of receipt and endpoint, {} once no slice holds it."""
+        held: dict[str, dict[str, Any]] = {}
+        states: list[tuple[float, dict[str, Any]]] = []
+        for each in self.watched:
+            item = each["object"]
+            if each["resource"] != "endpointslices" or _service_of(item) != "echo-server":
+                continue
+            endpoints = () if each["type"] == "DELETED" else item.get("endpoints") or ()
+            mine = [one for one in endpoints if (one.get("targetRef") or {}).get("name") == self.target]
+            held[item["metadata"]["name"]] = mine[0] if mine else {}
+            now = next((one for one in held.values() if one), {})
+            if not states or states[-1][1] != now:
+                states.append((each["at"], now))
+        return states
+
+    def target_pod_states(self) -> list[tuple[float, str, dict[str, Any]]]:
+        return [
+            (each["at"], each["type"], each["object"])
+            for each in self.watched
+            if each["resource"] == "pods" and each["object"]["metadata"]["name"] == self.target
+        ]
+
+    def accepted_at(self) -> float | None:
+        """When the API server accepted the deletion: the deadline in deletionTimestamp minus the grace, whole seconds,
+        so the first watch event that shows it, which is later by milliseconds, is taken."""
+        for at, _, pod in self.target_pod_states():
+            if pod["metadata"].get("deletionTimestamp"):
+                return at
+        return None
+
+
+def judge(entries: Sequence[Entry]) -> tuple[Row, ...]:
+    """Every statement in the experiment's order."""
+    seen = Seen(entries)
+    rows = _resolution(seen)
+    rows += [judgement(seen) for judgement in _JUDGEMENTS]
+    return tuple(rows)
+
+
+def _resolution(seen: Seen) -> list[Row]:
+    """A row per probe: every form of the name gives the cluster IP."""
+    addresses = set(seen.service("echo-server").get("spec", {}).get("clusterIPs") or ())
+    rows = []
+    found = [each for each in of_kind(seen.entries, "lookup") if each["name"].startswith("echo-server")]
+    for probe in dict.fromkeys(each["probe"] for each in found):
+        mine = [each for each in found if each["probe"] == probe]
+        wrong = [each for each in mine if not addresses or set(_addresses(each["answer"])) != addresses]
+        rows.append(
+            Row(
+                f"resolution {probe}",
+                "short, with namespace, absolute, with trailing dot: each gives the cluster IP",
+                HOLDS if mine and not wrong else FAILS,
+                "; ".join(f"{each['name']}: {each['answer']}" for each in wrong) or f"{len(mine)} of {len(mine)} forms",
+            )
+        )
+    for libc in ("musl", "glibc"):
+        if not any(libc in row.name for row in rows):
+            rows.append(Row(f"resolution {libc}", "every form resolves", NOT_SEEN, f"no {libc} probe ran"))
+    return rows
+
+
+def _headless(seen: Seen) -> Row:
+    wanted = seen.slice_addresses("echo-headless")
+    answers = seen.lookups("echo-headless")
+    wrong = [each for each in answers if set(_addresses(each["answer"])) != wanted]
+    reached = [each for each in seen.requests("headless") if each["status"] == 200]
+    ok = bool(answers and wanted and not wrong and reached)
+    text = f"{' '.join(sorted(wanted))}; {len(reached)} requests answered"
+    return Row(
+        "headless twin",
+        "the headless name gives the Pod addresses, the normal one the cluster IP",
+        (HOLDS if ok else FAILS) if answers else NOT_SEEN,
+        "; ".join(f"{each['probe']}: {each['answer']}" for each in wrong) or text,
+    )
+
+
+def _empty(seen: Seen) -> Row:
+    slices = [each for each in seen.objects("endpointslices") if _service_of(each) == "empty-service"]
+    return _control(
+        seen,
+        "empty-service",
+        "resolves, has a slice without endpoints, is refused",
+        bool(slices) and not seen.slice_addresses("empty-service"),
+        f"{len(slices)} slices, {len(seen.slice_addresses('empty-service'))} endpoints",
+    )
+
+
+def _wrong_port(seen: Seen) -> Row:
+    addresses = seen.slice_addresses("wrong-port")
+    statement = "resolves, slice has addresses, is refused"
+    return _control(seen, "wrong-port", statement, bool(addresses), f"{len(addresses)} endpoints")
+
+
+def _control(seen: Seen, name: str, statement: str, as_stated: bool, slices: str) -> Row:
+    wanted = set(seen.service(name).get("spec", {}).get("clusterIPs") or ())
+    answers, tried = seen.lookups(name), seen.requests(name)
+    resolves = bool(answers) and all(set(_addresses(each["answer"])) == wanted for each in answers)
+    refused = [each for each in tried if each["exit"] == 7 and "refused" in each["body"].lower()]
+    ok = resolves and as_stated and len(refused) == len(tried)
+    outcomes = ", ".join(sorted({f"{each['status']}" if each["status"] else each["body"] for each in tried}))
+    text = f"{'resolves' if resolves else 'does not resolve'}, {slices}, {len(refused)} of {len(tried)} refused"
+    return Row(f"control {name}", statement, (HOLDS if ok else FAILS) if tried else NOT_SEEN, f"{text} ({outcomes})")
+
+
+def _conditions(seen: Seen) -> Row:
+    states = [state for _, state in seen.target_states() if state.get("conditions", {}).get("terminating")]
+    statement = "the Pod's endpoint turns ready=false serving=true terminating=true"
+    if not states:
+        return Row("conditions", statement, NOT_SEEN, "no terminating endpoint was seen")
+    first = states[0]["conditions"]
+    ok = first.get("ready") is False and first.get("serving") is True
+    text = " ".join(f"{name}={str(first.get(name)).lower()}" for name in ("ready", "serving", "terminating"))
+    accepted = seen.accepted_at()
+    at = next(at for at, state in seen.target_states() if state is states[0])
+    return Row(
+        "conditions", statement, HOLDS if ok else FAILS, text + (f" at {at - accepted:+.2f} s" if accepted else "")
+    )
+
+
+def _new_connections(seen: Seen) -> Row:
+    tried, statement = seen.requests("after"), "new connections after the change all reach other Pods"
+    if not tried or not seen.target:
+        return Row("new connections", statement, NOT_SEEN, "none were made")
+    old = [each for each in tried if each["body"] == seen.target]
+    failed = [each for each in tried if each["status"] != 200]
+    pinned = [each for each in seen.requests("pin") if each["body"] == seen.target]
+    others = ", ".join(sorted({each["body"] for each in tried if each["status"] == 200} - {seen.target}))
+    text = f"{len(tried) - len(old) - len(failed)} of {len(tried)} to {others or 'nobody'}"
+    if old:
+        text += f", {len(old)} to the old Pod"
+    if failed:
+        text += f", {len(failed)} failed ({failed[0]['body']})"
+    text += f"; the client was pinned to the old Pod by {len(pinned)} before"
+    return Row("new connections", statement, HOLDS if not old and not failed and pinned else FAILS, text)
+
+
+def _slow(seen: Seen) -> Row:
+    statement = "a request accepted before the deletion ends with 200"
+    accepted = seen.accepted_at()
+    finished = of_kind(seen.entries, "slow-finished")
+    started = {each["number"]: each["at"] for each in of_kind(seen.entries, "slow-started")}
+    mine = [each for each in finished if accepted is not None and started[each["number"]] < accepted < each["at"]]
+    if not mine:
+        return Row("slow request", statement, NOT_SEEN, "none was under way")
+    good = [each for each in mine if each["status"] == 200]
+    text = ", ".join(f"{each['status'] or each['body']} after {each['total']:.2f} s" for each in mine)
+    return Row("slow request", statement, HOLDS if len(good) == len(mine) else FAILS, text)
+
+
+def _prestop(seen: Seen) -> Row:
+    run = seen.one("run")
+    seconds = run["variant"]["prestop"] if run else 0
+    statement = "preStop runs to its end before the signal"
+    accepted = seen.accepted_at()
+    signals = [
+        e for e in of_kind(seen.entries, "pod-log") if e["pod"] == seen.target and " signal SIGTERM" in e["line"]
+    ]
+    if accepted is None or not signals:
+        return Row("preStop", statement, NOT_SEEN, "the server's log shows no SIGTERM")
+    after = _stamp(signals[0]["line"]) - accepted
+    return Row(
+        "preStop", statement, HOLDS if after >= seconds - 0.5 else FAILS, f"{seconds} s hook, SIGTERM at {after:+.1f} s"
+    )
+
+
+def _rollout(seen: Seen) -> Row:
+    statement = "the rollout reports success while the old Pod is still Terminating"
+    status = seen.one("rollout-status")
+    if status is None:
+        return Row("rollout", statement, NOT_SEEN, "no status was read")
+    success = status["code"] == 0 and "successfully rolled out" in status["said"]
+    left = status["terminating"]
+    accepted = seen.accepted_at()
+    when = f"at {status['at'] - accepted:+.1f} s, " if accepted else ""
+    text = f"{status['said']}; {when}{len(left)} old Pod{'s' if len(left) != 1 else ''} Terminating"
+    return Row("rollout", statement, HOLDS if success and left else FAILS, text)
+
+
+def _removal(seen: Seen) -> Row:
+    """Order of receipt over two watches is only good to a fraction of a second; half a second is allowed for."""
+    statement = "the endpoint goes when its Pod turns Succeeded or Failed, or is deleted"
+    gone = [at for at, state in seen.target_states() if not state]
+    had = [at for at, state in seen.target_states() if state]
+    ended = [
+        (at, "deleted" if kind == "DELETED" else pod["status"]["phase"])
+        for at, kind, pod in seen.target_pod_states()
+        if kind == "DELETED" or pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    ]
+    gone = [at for at in gone if had and at > had[-1]]
+    if not gone or not ended:
+        return Row("endpoint removal", statement, NOT_SEEN, "the endpoint's or the Pod's end was not seen")
+    (at, how), removed = ended[0], gone[0]
+    accepted = seen.accepted_at() or at
+    text = f"Pod {how} at {at - accepted:+.1f} s, endpoint gone at {removed - accepted:+.1f} s"
+    return Row("endpoint removal", statement, HOLDS if removed >= at - 0.5 else FAILS, text)
+
+
+def _convergence(seen: Seen) -> Row:
+    statement = "in the end slices and every node's table hold the new Pods and not the old one"
+    after = [e["object"] for e in of_kind(seen.entries, "object-after")]
+    tables = of_kind(seen.entries, "table")
+    if not after or not tables:
+        return Row("convergence", statement, NOT_SEEN, "no table was read")
+    ready = {
+        address
+        for each in after
+        for endpoint in each.get("endpoints") or ()
+        if (endpoint.get("conditions") or {}).get("ready") is not False
+        for address in endpoint["addresses"]
+    }
+    old = seen.target_addresses
+    stale = sorted(each["node"] for each in tables if old & _mentioned(each["text"], old))
+    lacking = sorted(each["node"] for each in tables if ready - _mentioned(each["text"], ready))
+    ok = len(ready) >= 2 and not old & ready and not stale and not lacking
+    text = f"{len(ready)} ready addresses, {len(tables)} tables"
+    text += f"; stale on {', '.join(stale)}" if stale else ""
+    text += f"; incomplete on {', '.join(lacking)}" if lacking else ""
+    return Row("convergence", statement, HOLDS if ok else FAILS, text)
+
+
+_JUDGEMENTS: tuple[Callable[[Seen], Row], ...] = (
+    _headless,
+    _empty,
+    _wrong_port,
+    _conditions,
+    _new_connections,
+    _slow,
+    _prestop,
+    _rollout,
+    _removal,
+    _convergence,
+)
+
+_WORD = re.compile(r"[0-9A-Fa-f:.]*[0-9A-Fa-f]")
+
+
+def _service_of(item: dict[str, Any]) -> str:
+    return str((item["metadata"].get("labels") or {}).get("kubernetes.io/service-name", ""))
+
+
+def _addresses(answer: str) -> list[str]:
+    """The addresses of a lookup's answer; none for "CODE TEXT"."""
+    found = []
+    for word in answer.split():
+        try:
+            found.append(str(ipaddress.ip_address(word)))
+        except ValueError:
+            return []
+    return found
+
+
+def _mentioned(text: str, addresses: set[str]) -> set[str]:
+    """Which of the addresses stand in a rule dump, as values: 10.244.1.4 is not in 10.244.1.41."""
+    wanted = {ipaddress.ip_address(address): address for address in addresses}
+    found = set()
+    for match in _WORD.finditer(text):
+        word = match.group()
+        for candidate in (word, word.rpartition(":")[0]):  # 10.244.1.4:8080 in iptables' DNAT targets
+            try:
+                value = ipaddress.ip_address(candidate)
+            except ValueError:
+                continue
+            if value in wanted:
+                found.add(wanted[value])
+    return found
+
+
+def _stamp(line: str) -> float:
+    """The time at the start of a server's log line."""
+    return datetime.datetime.fromisoformat(line.split(" ", 1)[0].replace("Z", "+00:00")).timestamp()
