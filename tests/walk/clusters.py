@@ -250,13 +250,13 @@ def target(service_port: Obj, of: Obj) -> int | None:
 
 
 def ready(of: Obj) -> bool:
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in of["status"]["conditions"])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in of["status"].get("conditions", ()))
 
 
 def slices(of: Obj, pods: list[Obj]) -> list[Obj]:
     name, spec = of["metadata"]["name"], of["spec"]
     made: list[Obj] = []
-    for family in spec["ipFamilies"]:
+    for family in spec.get("ipFamilies", ["IPv4"]):
         groups: dict[str, tuple[list[Obj] | None, list[Obj]]] = {}
         for one in pods:
             labels = one["metadata"].get("labels", {})
@@ -271,7 +271,7 @@ def slices(of: Obj, pods: list[Obj]) -> list[Obj]:
             entry = endpoint(
                 mine[0],
                 one["metadata"]["name"],
-                node=one["spec"]["nodeName"],
+                node=one["spec"].get("nodeName", ""),
                 ready=bool(spec.get("publishNotReadyAddresses")) or (serving and not leaving),
                 serving=serving,
                 terminating=leaving,

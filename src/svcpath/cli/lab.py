@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import sys
 import time
 from collections.abc import Sequence
@@ -16,8 +18,15 @@ from svcpath.lab import labs
 from svcpath.lab import record as recording
 from svcpath.lab.experiment import play, statements
 from svcpath.lab.experiment.manifests import NAMESPACE, Variant
+from svcpath.lab.faults import make
+from svcpath.lab.faults.fault import in_folder, named, shipped
+from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
+from svcpath.lab.netns.layout import PROXY_MODES
 from svcpath.lab.providers.base import Say
+from svcpath.lab.score.row import Row, results, totals
+from svcpath.lab.score.run import machine_facts
+from svcpath.lab.score.run import run as run_score
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -219,3 +228,110 @@ def record(
         typer.echo(f"not recorded: {line}", err=True)
     typer.echo(f"recorded {sum(1 for each in folder.iterdir() if each.is_file())} files. Next:")
     typer.echo(f"  svcpath diagnose --evidence {folder}")
+
+
+@app.command("faults")
+def faults_command() -> None:
+    """List the faults that the lab can make, with what a right diagnosis gives.
+
+    Example: svcpath lab faults
+    """
+    rows = [("fault", "expected", "what is wrong")]
+    for each in shipped():
+        expected = " ".join((*each.expect.layers, *each.expect.codes)) if not each.healthy else "healthy"
+        rows.append((each.name, expected, each.about))
+    typer.echo(table(rows, limit=60))
+
+
+@app.command()
+def inject(
+    name: Annotated[str, typer.Argument(help="A fault that `svcpath lab faults` lists.")],
+    lab: LabName = DEFAULT_NAME,
+) -> None:
+    """Make a fault on the lab and leave it standing.
+
+    Example: svcpath lab inject selector-typo
+    """
+    place = homes.home(lab)
+    fault, spec, provider = named(name), place.read_spec(), labs.provider(place)
+    if not fault.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider):
+        raise UsageError(f"{name} can't be made on this lab ({spec.provider}, {spec.proxy_mode}, {spec.ip_family})")
+    ground = make.inject(place, provider, fault, Scene.draw(random.Random()), progress())
+    scene = ground.scene
+    typer.echo(f"svc/{scene.service} in namespace {scene.namespace} is broken now, client pod/{scene.client}. Next:")
+    typer.echo(f"  svcpath lab record ./incident -n {scene.namespace} --client {scene.namespace}/{scene.client}")
+    typer.echo(
+        f"  svcpath diagnose svc/{scene.service} -n {scene.namespace} --from pod/{scene.client} --evidence ./incident"
+    )
+
+
+@app.command()
+def clear(lab: LabName = DEFAULT_NAME) -> None:
+    """Undo the fault that stands on the lab.
+
+    Example: svcpath lab clear
+    """
+    place = homes.home(lab)
+    make.clear(place, labs.provider(place), progress())
+
+
+@app.command("score")
+def score_command(
+    lab: LabName = DEFAULT_NAME,
+    fault: Annotated[list[str] | None, typer.Option("--fault", help="Only these; several times.")] = None,
+    faults: Annotated[Path | None, typer.Option("--faults", help="A folder of your own faults.")] = None,
+    mode: Annotated[str, typer.Option(help="iptables, nftables, both, or the lab's own.")] = "",
+    sample: Annotated[int, typer.Option(help="Only so many, drawn by lot.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the lot, to repeat a run.")] = 0,
+    keep: Annotated[Path | None, typer.Option(help="Folder where the recordings stay.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Results file to write (JSON).")] = None,
+) -> None:
+    """Make each fault, let diagnose judge it in another process, and print how often it was right.
+
+    Example: svcpath lab score --sample 8
+    """
+    place = homes.home(lab)
+    spec, provider, say = place.read_spec(), labs.provider(place), progress()
+    if make.standing(place) is not None:
+        raise UsageError(f"a fault stands on lab {lab}; first: svcpath lab clear --lab {lab}")
+    drawn = seed or random.SystemRandom().randrange(1, 1 << 31)
+    lot = random.Random(drawn)
+    modes = PROXY_MODES if mode == "both" else (mode or spec.proxy_mode,)
+    wanted = in_folder(faults) if faults else tuple(named(each) for each in fault) if fault else shipped()
+    rows: list[Row] = []
+    for one in modes:
+        if one != spec.proxy_mode or len(modes) > 1:
+            labs.set_mode(place, one, say)
+        possible = [each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)]
+        chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
+        rows += run_score(
+            provider, place.name, chosen, mode=one, lot=lot, say=say, keep=keep, each=lambda row: say(_told(row))
+        )
+    if spec.proxy_mode != modes[-1]:
+        labs.set_mode(place, spec.proxy_mode, say)
+    _print_score(rows)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(results(rows, machine_facts(provider, modes, drawn)), indent=1)
+        output.write_text(text + "\n", encoding="utf-8")
+    raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
+
+
+def _told(row: Row) -> str:
+    return f"{row.mark:9} {row.fault}: {row.given.status} {row.given.layer} {row.given.code}"
+
+
+def _print_score(rows: Sequence[Row]) -> None:
+    lines = [("", "fault", "mode", "expected", "given", "standing", "s", "")]
+    for row in rows:
+        expected = " ".join(("/".join(row.expected_status), "/".join(row.expected_layer), "/".join(row.expected_codes)))
+        given = f"{row.given.status} {row.given.layer} {row.given.code}"
+        note = row.given.summary[:80] if row.mark not in ("right",) else ""
+        lines.append((row.mark, row.fault, row.mode, expected, given, row.given.standing, f"{row.seconds:.1f}", note))
+    typer.echo(table(lines, limit=48))
+    counted = totals(rows)
+    typer.echo(
+        f"\n  {counted['rows']} runs: right layer {counted['right_layer']}, right cause {counted['right_cause']}, "
+        f"inconclusive {counted['inconclusive']}"
+    )
+    typer.echo(f"  false accusations: {counted['false_accusations']}")

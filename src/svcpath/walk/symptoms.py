@@ -21,6 +21,7 @@ from svcpath.walk.findings.finding import (
     Status,
 )
 from svcpath.walk.request import Request
+from svcpath.walk.shell import fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ _SOCKETS = "kubectl -n {ns} exec {pod} -- cat /proc/net/tcp /proc/net/tcp6"
 _DNS = "kubectl -n kube-system get pods -l k8s-app=kube-dns"
 _RESOLV = "kubectl -n {ns} exec CLIENT-POD -- cat /etc/resolv.conf"
 _DIRECT = "kubectl -n {ns} exec CLIENT-POD -- curl -sv --connect-timeout 2 http://POD-IP:PORT/"
-_NODE = "iptables-save | grep -E 'KUBE-(SVC|SEP|SERVICES)'; nft list table ip kube-proxy   (on the client's node)"
+_NODE = "iptables-save | grep -E 'KUBE-(SVC|SEP|SERVICES)'; nft list table ip kube-proxy  # on the client's node"
 
 SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
@@ -258,7 +259,7 @@ def hypotheses(symptom: Symptom, request: Request, layers: tuple[LayerResult, ..
         result = by_name.get(cause.layer)
         standing, supports = _standing(cause, result)
         values = {"ns": request.namespace or "NAMESPACE", "service": request.service or "SERVICE", "pod": "BACKEND-POD"}
-        falsifier = Falsifier(cause.command.format_map(values), cause.refutes)
+        falsifier = Falsifier(fill(cause.command, values), cause.refutes)
         ranked.append(Hypothesis(cause.text, cause.layer, standing, supports, (), falsifier))
     order = (Standing.PROVEN, Standing.SUPPORTED, Standing.POSSIBLE, Standing.REFUTED)
     return tuple(sorted(ranked, key=lambda one: order.index(one.standing)))

@@ -1,17 +1,17 @@
 """From seven layer results to one verdict, by DESIGN's rules of judgement.
 
 ``fault``: some layer fails; its first finding that fails names the code. ``inconclusive``: none fails, and some layer
-looked without a decision, or the layer that has to pass was not looked at. ``warning``: none of these, and some layer
-warns. ``healthy``: every layer with evidence passes and, for a Service, ``endpoints`` is among them.
+looked without a decision, or none warns and the layer that has to pass was not looked at. ``warning``: no fault, nothing
+undecided, and some layer warns. ``healthy``: every layer with evidence passes and, for a Service, ``endpoints`` is among them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
 from svcpath.walk.findings.finding import (
-    SEVERITY,
     Finding,
     LayerName,
     LayerResult,
@@ -56,7 +56,16 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
             )
     by_name = {result.name: result for result in layers}
     gaps = _gaps(layers)
-    if service and by_name["endpoints"].status not in (Status.PASS, Status.WARN):
+    unseen = service and by_name["endpoints"].status not in (Status.PASS, Status.WARN)
+    for result in layers:
+        if result.status is Status.WARN:
+            warning = _from(result, Status.WARN, "warning")
+            if not unseen:
+                return warning
+            # A warning from less evidence than a healthy verdict needs says so.
+            said = f"{warning.summary}; the endpoints were not looked at"
+            return dataclasses.replace(warning, summary=said)
+    if unseen:
         why = by_name["endpoints"].sentence
         return Verdict(
             "inconclusive",
@@ -68,9 +77,6 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
         )
     if not any(result.status in (Status.PASS, Status.WARN) for result in layers):
         return Verdict("inconclusive", None, None, "", None, "the evidence shows nothing about any layer")
-    for result in layers:
-        if result.status is Status.WARN:
-            return _from(result, Status.WARN, "warning")
     passed = [result.name for result in layers if result.status is Status.PASS]
     said = f"every layer looked at passes ({', '.join(passed)})"
     return Verdict("healthy", None, None, "", None, f"{said}; not tested: {gaps}" if gaps else said)
@@ -103,7 +109,3 @@ def _gaps(layers: tuple[LayerResult, ...]) -> str:
         elif result.status is Status.NOT_TESTED:
             named.append(result.name)
     return ", ".join(dict.fromkeys(named))
-
-
-def order_by_severity(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda one: SEVERITY.index(one.status)))

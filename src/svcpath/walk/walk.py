@@ -62,6 +62,8 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         results.append(result)
         if progress is not None:
             progress(result)
+    moved = tuple(one for result in results for one in result.elsewhere)
+    results = [_add(result, moved) for result in results]
     quality = driver.run(evidence_quality.check())
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]

@@ -131,6 +131,11 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     memory: tuple[str, ...] = ()
 
     @property
+    def crashed(self) -> bool:
+        """The process dies in the lookup; ``number`` is the signal, negative."""
+        return self.code.startswith("SIG")
+
+    @property
     def same(self) -> tuple[object, ...]:
         """What makes two outcomes one for the application."""
         return (self.ok, tuple(sorted(self.addresses)), self.code, self.text, self.flags)

@@ -47,7 +47,7 @@ def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: st
         if not line or line[0] in "#;":
             continue
         keyword, value = _split(line)
-        if not value or len(keyword) > OPTION_BYTES or len(value.encode()) > VALUE_BYTES:
+        if not value or len(keyword) > OPTION_BYTES or len(value) > VALUE_BYTES or not _printable(value):
             continue
         value = value.strip(C_SPACE)
         if keyword == "domain":
@@ -82,6 +82,11 @@ def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: st
         "use-vc" in settings,
         lookups or "fb",
     )
+
+
+def _printable(value: str) -> bool:
+    """ares_buf_tag_fetch_string refuses a value with anything but printable ASCII, a tab too: the line is ignored."""
+    return all(" " <= character <= "~" for character in value)
 
 
 def _split(line: str) -> tuple[str, str]:

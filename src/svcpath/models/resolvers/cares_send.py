@@ -23,6 +23,7 @@ class Result(msgspec.Struct, frozen=True):
     status: str
     addresses: tuple[str, ...] = ()
     finished: float = 0.0
+    records: int = 0
 
 
 class _Pending:
@@ -57,6 +58,7 @@ class Channel:
         self.failures = [0] * len(config.servers)
         self.samples = [0] * len(config.servers)
         self.cache: dict[tuple[str, str], Result] = {}
+        self.cleared = False
 
     def query(self, name: str, rule: Rule) -> Part[tuple[Result, ...]]:
         results: dict[str, Result] = {}
@@ -88,7 +90,11 @@ class Channel:
                 Batch(tuple(queries), rule, racy=any(item.tries for item in group) and len(self.failures) > 1)
             )
             rule = REQUEUE
-            for item, query, answer in zip(group, queries, answers, strict=True):
+            order, clear_first = yield from self._reading(group, queries, answers)
+            for index in order:
+                item, query, answer = group[index], queries[index], answers[index]
+                if clear_first and index == order[-1]:
+                    self.cleared = True
                 result = self._process(item, query, answer)
                 if result is None:
                     if answer.truncated or answer.rcode == "FORMERR":
@@ -107,11 +113,31 @@ class Channel:
         self.now = max(result.finished for result in results.values())
         return tuple(results[kind] for kind in self.types)
 
+    def _reading(
+        self, group: list[_Pending], queries: list[Query], answers: tuple[Answer, ...]
+    ) -> Part[tuple[list[int], bool]]:
+        """In which order the two replies of a server are read: a good one clears the server's failures."""
+        order = list(range(len(group)))
+        if len(group) < 2 or len(self.failures) < 2 or self.config.rotate or queries[0].server != queries[1].server:
+            return order, False
+        failing = [i for i in order if (answers[i].rcode in BAD and self.check) or answers[i].silent]
+        if len(failing) != 1 or any(answer.rcode == "TIMEOUT" for answer in answers):
+            return order, False
+        bad = failing[0]
+        labels = ("the failure first", "the good reply first", "the good reply before the failed query goes out again")
+        pick = yield from choose(Fork(f"which reply for {queries[0].name} is read first", labels))
+        if pick == 0:
+            return [bad, 1 - bad], False
+        return [1 - bad, bad], pick == 2
+
     def _server(self) -> Part[int]:
         servers = self.config.servers
         if self.config.rotate and len(servers) > 1:
             return (yield from choose(Fork("rotate picks a random server for each query", servers)))
-        return min(range(len(servers)), key=lambda index: (self.failures[index], index))
+        return self._healthiest()
+
+    def _healthiest(self) -> int:
+        return min(range(len(self.failures)), key=lambda index: (self.failures[index], index))
 
     def _timeout(self, item: _Pending) -> float:
         """Five times the measured latency, at least 250 ms, once three replies came; doubled per round of servers."""
@@ -136,20 +162,28 @@ class Channel:
             return None
         if answer.truncated and query.transport == "udp":
             item.transport = "tcp"
+            if not self.config.rotate:
+                item.server, item.fixed = self._healthiest(), True
             return None
         if answer.rcode in BAD and self.check:
             return self._again(item, BAD[answer.rcode])
         self.failures[item.server] = 0
         if answer.rcode in ("NOERROR", "NXDOMAIN"):
             self.samples[item.server] += 1
-        return Result(_status(answer), answer.addresses, item.clock)
+        return Result(_status(answer), answer.addresses, item.clock, answer.records)
 
     def _again(self, item: _Pending, status: str) -> Result | None:
         self.failures[item.server] += 1
         item.tries += 1
         item.status = status
         if item.tries < len(self.config.servers) * self.config.tries:
+            if not self.config.rotate:
+                if self.cleared:
+                    self.failures[item.server] = 0
+                item.server, item.fixed = self._healthiest(), True
+            self.cleared = False
             return None
+        self.cleared = False
         return Result(status, (), item.clock)
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.environment import INET, INET6, Environment, is_address, octets, split_lines
+from svcpath.models.resolvers.environment import INET, INET6, Environment, is_address, octets, split_lines, to_ascii
 
 NAMES = "dnspython resolver.py _get_qnames_to_try (2.9)"
 RESULT = "dnspython resolver.py _Resolution.query_result (2.9)"
@@ -30,6 +30,13 @@ NO_SERVERS = Rule("no server is left", "dnspython resolver.py next_nameserver (2
 LIFETIME = Rule("the lifetime is over", "dnspython resolver.py _compute_timeout (2.9)")
 NO_CONFIG = Rule("resolv.conf is missing or names no server", "dnspython resolver.py read_resolv_conf (2.9)")
 BAD_NAME = Rule("the name does not parse", "dnspython name.py from_text (2.9)")
+
+
+NAME_ERRORS = {
+    "EmptyLabel": "A DNS label is empty.",
+    "LabelTooLong": "A DNS label is > 63 octets long.",
+    "NameTooLong": "A DNS name is > 255 octets long.",
+}
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -100,10 +107,11 @@ class Dnspython:
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if not self.config.servers:
             return _fail("NoResolverConfiguration", "no nameservers", NO_CONFIG)
+        name = to_ascii(name)
         names = self.candidates(name)
-        problem = next(filter(None, (_problem(candidate) for candidate in (name, *names))), "")
+        problem = next(filter(None, (_problem(text) for text in (*self.config.search, name, *names))), "")
         if problem:
-            return _fail(problem, "", BAD_NAME)
+            return _fail(problem, NAME_ERRORS[problem], BAD_NAME)
         walk = _Walk(self)
         try:
             return (yield from walk.both(names, name))
@@ -143,7 +151,9 @@ class _Walk:
         return _fail("NoAnswer", text, NO_ANSWER, self.now)
 
     def _resolve(self, names: tuple[str, ...], kind: str, rule: Rule) -> Part[tuple[str, tuple[str, ...]]]:
-        deadline = self.now + self.lifetime if kind == self.types[0] else self.lifetime
+        deadline = self.lifetime
+        if len(self.types) > 1:
+            deadline = self.now + min(max(self.lifetime - self.now, 0.0), self.config.timeout)
         for name in names:
             answer = yield from self._name(name, kind, rule, deadline)
             if answer is not None:
@@ -183,7 +193,7 @@ class _Walk:
             where = f"Server Do53:{server}@53 answered "
             if answer.truncated and transport == "udp":
                 self.now += answer.delay
-                errors.append(where + "The DNS message was truncated.")
+                errors.append(where)
                 transport, rule = "tcp", TCP
                 continue
             over_tcp, transport = transport == "tcp", "udp"

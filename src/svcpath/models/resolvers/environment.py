@@ -33,6 +33,27 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
         return {UNSPEC: ("A", "AAAA"), INET: ("A",), INET6: ("AAAA",)}[self.family]
 
 
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+def fold(name: str) -> str:
+    """DNS' own case folding: ASCII letters alone (RFC 4343)."""
+    return name.lower() if name.isascii() else name.translate(_LOWER)
+
+
+def to_ascii(name: str) -> str:
+    """Labels in their IDNA form (RFC 3490), as runtimes that take Unicode names send them."""
+    if name.isascii():
+        return name
+    labels = []
+    for label in name.split("."):
+        try:
+            labels.append(label if label.isascii() else label.encode("idna").decode())
+        except UnicodeError:
+            labels.append(label)
+    return ".".join(labels)
+
+
 def octets(name: str) -> int:
     """Length of a name on the wire's terms: resolvers count bytes, not characters."""
     return len(name) if name.isascii() else len(name.encode("utf-8", "surrogateescape"))

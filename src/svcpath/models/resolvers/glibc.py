@@ -11,7 +11,7 @@ import msgspec
 
 from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
-from svcpath.models.resolvers.environment import INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
 from svcpath.models.resolvers.glibc_send import Reply, Sender
 from svcpath.models.resolvers.nsswitch import Service, hosts_services
 
@@ -20,6 +20,7 @@ TEXTS = {
     "EAI_AGAIN": (-3, "Temporary failure in name resolution"),
     "EAI_NODATA": (-5, "No address associated with hostname"),
     "EAI_ADDRFAMILY": (-9, "Address family for hostname not supported"),
+    "EAI_SYSTEM": (-11, "System error"),
 }
 HOST_NOT_FOUND, TRY_AGAIN, NO_RECOVERY, NO_DATA = "HOST_NOT_FOUND", "TRY_AGAIN", "NO_RECOVERY", "NO_DATA"
 
@@ -44,10 +45,23 @@ CNAME_ONLY = Rule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
     "glibc res_query.c __res_context_query (ancount), dns-host.c gaih_getanswer",
 )
+FORGOTTEN = Rule(
+    "AF_INET alone: an earlier server failure is forgotten when the last reply was usable (NSS says not found)",
+    "glibc getaddrinfo.c gaih_inet (__gethostbyname2_r), dns-host.c (2.36)",
+)
+NO_MODULE = Rule(
+    "the last source of nsswitch.conf's hosts line has no module here: EAI_SYSTEM",
+    "glibc getaddrinfo.c get_nss_addresses (NETDB_INTERNAL)",
+)
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
 NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
+ABORTED = "resolv_conf.c: update_from_conf: Assertion `resolv_conf_matches (resp, conf)' failed."
+ABORT = Rule(
+    "one of the first six search suffixes does not fit the old 256-byte list: an assertion ends the process",
+    "glibc resolv_conf.c update_from_conf, resolv_conf_matches",
+)
 FINAL = {
     HOST_NOT_FOUND: Rule("no candidate has an address and the deciding one does not exist", SEARCH),
     NO_DATA: Rule("no candidate has an address; NODATA was seen on the way", SEARCH),
@@ -92,15 +106,17 @@ class Glibc:
             if family == UNSPEC or (family == INET6) == (v4 is None):
                 return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
             return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+        if glibc_conf.aborts(self.config.search):
+            return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
-            no_data = ""
+            no_data = "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
                 if found:
                     return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory)
-                status = "NOTFOUND"
+                status, no_data = "NOTFOUND", ""
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
@@ -110,7 +126,7 @@ class Glibc:
                 no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
             if self._returns(service, status):
                 break
-        return self._fail(no_data or "EAI_NONAME", rule, now, memory)
+        return self._fail(no_data or "EAI_NONAME", NO_MODULE if no_data == "EAI_SYSTEM" else rule, now, memory)
 
     @staticmethod
     def _returns(service: Service, status: str) -> bool:
@@ -127,9 +143,9 @@ class Glibc:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
-        if "no-aaaa" in self.config.flags:
-            types = ("A",) if "A" in types else ()
-        sender = Sender(self.config, types, memory, now)
+        no_aaaa = "no-aaaa" in self.config.flags
+        sender = Sender(self.config, ("A",) if no_aaaa else types, memory, now)
+        sender.masked = no_aaaa and "A" not in types
         return (yield from self._search(target, sender, ALIAS if target != name else None))
 
     def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
@@ -178,8 +194,9 @@ class Glibc:
             last = TRY_AGAIN
         return self._lost(last or HOST_NOT_FOUND, sender)
 
-    @staticmethod
-    def _lost(herrno: str, sender: Sender) -> Found:
+    def _lost(self, herrno: str, sender: Sender) -> Found:
+        if herrno == TRY_AGAIN and self.environment.family == INET and not sender.last_failed:
+            return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
         status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
@@ -187,7 +204,8 @@ class Glibc:
         if reply.addresses:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
-            return Found((), HOST_NOT_FOUND, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
+            herrno = NO_DATA if self.environment.family == INET else HOST_NOT_FOUND
+            return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
     def _query(self, name: str, domain: str, sender: Sender, rule: Rule) -> Part[Reply]:

@@ -17,6 +17,7 @@ from svcpath.models.resolvers.environment import (
     inet_aton,
     ipv4_literal,
     ipv6_literal,
+    octets,
     split_lines,
 )
 
@@ -62,7 +63,7 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
     servers: list[str] = []
     search: list[str] = []
     if localdomain is not None:
-        search = c_fields(localdomain.partition("\n")[0], BLANK)
+        search = c_fields(localdomain.partition("\n")[0], BLANK) or [""]
     settings: dict[str, int] = {"ndots": 1, "timeout": 5, "attempts": 2}
     flags: set[str] = set()
     for line in split_lines(text or ""):
@@ -91,6 +92,22 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
         settings["attempts"],
         frozenset(flags),
     )
+
+
+LEGACY_BYTES, LEGACY_ENTRIES, LEGACY_POINTER_BYTES = 256, 6, 56
+
+
+def aborts(search: tuple[str, ...]) -> bool:
+    """resolv_conf.c update_from_conf, resolv_conf_matches: the first six suffixes are also copied into an old buffer of
+    256 bytes. If one does not fit while what was copied is no longer than 56 bytes (the size of the pointer array,
+    64-bit), an assertion fails and the process aborts. Seen on 2.36."""
+    used = 0
+    for suffix in search[:LEGACY_ENTRIES]:
+        length = octets(suffix) + 1
+        if used + length > LEGACY_BYTES:
+            return used <= LEGACY_POINTER_BYTES
+        used += length
+    return False
 
 
 def _keyword(line: str) -> tuple[str, str]:

@@ -39,7 +39,8 @@ class Got(msgspec.Struct, frozen=True):
 
 
 class Sender:
-    """Sends query pairs for one lookup on its clock."""
+    """Sends query pairs for one lookup on its clock. ``masked`` (no-aaaa, AF_INET6): A is asked to tell NODATA from
+    NXDOMAIN, and its addresses are not used (res-noaaaa.c)."""
 
     def __init__(self, config: Config, types: tuple[str, ...], memory: tuple[str, ...], now: float) -> None:
         self.config = config
@@ -53,6 +54,8 @@ class Sender:
         self.refused = False
         self.first_rcode = "NOERROR"
         self.edns = "edns0" in config.flags
+        self.masked = False
+        self.last_failed = False
 
     @property
     def memory(self) -> tuple[str, ...]:
@@ -61,11 +64,12 @@ class Sender:
 
     def pair(self, name: str, rule: Rule) -> Part[Reply]:
         self.first_rcode = "NOERROR"
-        if not self.types:
-            return Reply((), False, "NO_DATA", "NOERROR")
         got = yield from self._servers(name, rule)
+        self.last_failed = got is None
         if got is None:
             return Reply((), False, "TRY_AGAIN", self.first_rcode)
+        if self.masked:
+            got = tuple(Answer(reply.rcode) for reply in got)
         return self._combine(got)
 
     def _combine(self, got: tuple[Answer, ...]) -> Reply:
@@ -181,9 +185,13 @@ class Sender:
         return rcodes[choice]
 
     def _stream(self, name: str, server: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
-        """send_vc: both queries over one connection; a connection the server closes is tried once more."""
+        """send_vc: both queries over one connection. A connection that the server closes with the second query unread
+        is reset, and tried once more."""
         wait = float(max(self.config.timeout, 1))
+        reset = False
         for again in (False, True):
+            if again and not reset:
+                break
             batch = Batch(
                 tuple([self._query(name, kind, server, "tcp", wait) for kind in self.types]),
                 TCP_AGAIN if again else rule,
@@ -196,6 +204,6 @@ class Sender:
             if any(answer.rcode == "TIMEOUT" for answer in answers):
                 self.now += wait
                 return None
-            if not any(answer.rcode == "CLOSED" for answer in answers):
-                return None
+            closed = [answer.rcode == "CLOSED" for answer in answers]
+            reset = True in closed[:-1]
         return None

@@ -119,7 +119,7 @@ class Go:
     def _libc(self, name: str, memory: tuple[str, ...]) -> Asking:
         """cgo_unix.go cgoLookupHostIP: EAI_NONAME and EAI_NODATA are "no such host", the rest is libc's text."""
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         if outcome.code in ("EAI_NONAME", "EAI_NODATA"):
             text, flags = NO_SUCH_HOST, NOT_FOUND

@@ -20,6 +20,7 @@ from svcpath.models.resolvers.environment import (
     ipv6_literal,
     octets,
     split_lines,
+    to_ascii,
 )
 
 NAMES = "hickory resolver.rs build_names (0.25.2)"
@@ -65,7 +66,7 @@ KNOWN_OPTIONS = frozenset(
         "no-aaaa",
     )
 )
-LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 MAX_CHAIN = 8
 
 
@@ -108,11 +109,15 @@ def parse(text: str | None, hostname: str) -> Config:
                 elif key in KNOWN_OPTIONS:
                     edns = edns or key == "edns0"
                 else:
-                    return Config(error=f"Error parsing resolv.conf: invalid option at line {number + 1}")
+                    return Config(error=f"Error parsing resolv.conf: option at line {number} is not recognized")
         elif keyword not in ("lookup", "family", "sortlist"):
-            return Config(error=f"Error parsing resolv.conf: invalid line {number + 1}")
+            return Config(error=f"Error parsing resolv.conf: directive at line {number} is not recognized")
     if not servers:
         return Config(error="no nameservers found in config")
+    for suffix in last.split():
+        problem = name_problem(suffix)
+        if problem:
+            return Config(error=f"Error parsing resolv.conf: {problem}")
     _, dot, host_domain = hostname.partition(".")
     system = domain or (host_domain if dot else "")
     return Config(
@@ -150,7 +155,7 @@ class Hickory:
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if self.config.error:
-            return Outcome(ok=False, code="config", text=f"io error: {self.config.error}", rule=BAD_CONFIG)
+            return Outcome(ok=False, code="config", text=f"proto error: io error: {self.config.error}", rule=BAD_CONFIG)
         literal = _address(name) if "%" not in name else ""
         if literal and (self.config.ndots <= 4 or ":" in name):
             return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
@@ -175,7 +180,7 @@ class Hickory:
 
     def candidates(self, name: str) -> tuple[str, ...]:
         """build_names: lower case, without the final dot, duplicates left out (a later place in the list wins)."""
-        lower = name.lower()
+        lower = to_ascii(name).lower()
         if lower.endswith("."):
             return (lower[:-1],)
         labels = lower.split(".")
@@ -237,7 +242,7 @@ class _Walk:
         hosts = self.hosts.get((name, kind))
         if hosts:
             return Outcome(ok=True, addresses=hosts, rule=HOSTS, seconds=self.now)
-        if name.endswith((".invalid", ".onion")) or name in ("invalid", "onion"):
+        if _reserved(name):
             return _failed(name, kind)
         asked = name
         for _ in range(MAX_CHAIN):
@@ -254,6 +259,8 @@ class _Walk:
                     self.cache[asked, kind] = _failed(asked, kind)
                 return _failed(asked, kind)
             asked, rule = answer.cname.lower().removesuffix("."), CHASE
+            if _reserved(asked):
+                return _failed(asked, kind)
         return _failed(name, kind)
 
     def _send(self, name: str, kind: str, rule: Rule) -> Part[Answer]:
@@ -307,8 +314,12 @@ class _Walk:
 
 
 def _failed(name: str, kind: str) -> _Failure:
-    query = f"Query {{ name: Name('{name}.'), query_type: {kind}, query_class: IN }}"
+    query = f'Query {{ name: Name("{name}."), query_type: {kind}, query_class: IN }}'
     return _Failure(f"no records found for {query}", "no-records")
+
+
+def _reserved(name: str) -> bool:
+    return name.endswith((".invalid", ".onion")) or name in ("invalid", "onion")
 
 
 def _special(name: str, types: tuple[str, ...]) -> tuple[str, ...]:
@@ -319,18 +330,18 @@ def _special(name: str, types: tuple[str, ...]) -> tuple[str, ...]:
 
 def name_problem(name: str) -> str:
     """What the name parser of hickory-proto says, or ""."""
-    bare = name.removesuffix(".")
+    bare = to_ascii(name.removesuffix("."))
+    total = 1
     for label in bare.split(".") if bare else ():
-        if not label.isascii():
-            continue
         if len(label) > 63:
             return f"label bytes exceed 63: {len(label)}"
         if not label:
             return "Malformed label: " + name
-        if label != "*" and not LABEL.issuperset(label):
+        if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
             return "Label contains invalid characters: Err(Errors)"
-    if octets(bare) + 2 > 255:
-        return f"name label data exceed 255: {octets(bare) + 2}"
+        total += len(label) + 1
+        if total > 255:
+            return f"name label data exceed 255: {total}"
     return ""
 
 

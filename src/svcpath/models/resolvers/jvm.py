@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.environment import INET, Environment
+from svcpath.models.resolvers.environment import INET, Environment, inet_aton
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -18,6 +18,11 @@ FOREVER, NEVER = -1, 0
 DEFAULT_POSITIVE, DEFAULT_NEGATIVE = 30, 10
 LIBC = Rule(
     "InetAddress asks libc; the exception's text is the name and libc's", "JDK Inet6AddressImpl.c lookupAllHostAddr"
+)
+
+
+AMBIGUOUS = Rule(
+    "an IPv4 literal with hexadecimal or octal parts is refused", "JDK IPAddressUtil.validateNumericFormatV4 (17)"
 )
 
 
@@ -124,12 +129,23 @@ class Jvm:
         return f"JVM on {self.libc.title}"
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if _ambiguous(name):
+            return Outcome(
+                ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
+            )
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         return msgspec.structs.replace(
             outcome, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}: {outcome.text}"
         )
+
+
+def _ambiguous(name: str) -> bool:
+    """An IPv4 address with hexadecimal or octal parts, which libc would take."""
+    parts = name.split(".")
+    odd = any(part[:2].lower() == "0x" or (len(part) > 1 and part[0] == "0") for part in parts)
+    return odd and inet_aton(name) is not None
 
 
 class Cached(msgspec.Struct, frozen=True):

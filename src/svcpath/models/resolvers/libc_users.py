@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Rule
-from svcpath.models.resolvers.environment import Environment
+from svcpath.models.resolvers.environment import Environment, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -36,8 +36,8 @@ class Python:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        outcome = yield from self.libc.lookup(to_ascii(name), memory)
+        if outcome.ok or outcome.crashed:
             return outcome
         return msgspec.structs.replace(outcome, text=f"[Errno {outcome.number}] {outcome.text}")
 
@@ -53,7 +53,7 @@ class DotNet:
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        if outcome.ok or outcome.crashed:
             return outcome
         code, number, text = DOTNET_ERRORS.get(outcome.code, (outcome.code, outcome.number or 0, outcome.text))
         return msgspec.structs.replace(

@@ -76,6 +76,9 @@ NO_TIME = Rule("timeout:0: nothing is sent", "musl res_msend.c __res_msend_rc")
 CRASH = Rule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c __res_msend_rc")
 
 
+MISSING = Answer("TIMEOUT")
+
+
 class Config(msgspec.Struct, frozen=True):
     """resolv.conf as __get_resolv_conf reads it."""
 
@@ -248,12 +251,13 @@ class Musl:
                     break
                 latest = max(latest, answer.delay)
             if simple:
-                return self._judge(answers, now + latest)
+                return self._judge(answers, now + latest, wire.isascii())
         replies, finished = yield from self._wait(queries, answers, now)
-        return self._judge(replies, finished)
+        return self._judge(replies, finished, wire.isascii())
 
-    def _judge(self, replies: tuple[Answer, ...], now: float) -> Outcome | float:
-        """name_from_dns after __res_msend: A is looked at first, then AAAA."""
+    def _judge(self, replies: tuple[Answer, ...], now: float, ascii_only: bool) -> Outcome | float:
+        """name_from_dns after __res_msend: A is looked at first, then AAAA. dns_parse.c steps over the question's name
+        only as far as its bytes are below 128: a reply for a name with others holds no address."""
         addresses: tuple[str, ...] = ()
         for reply in replies:
             if reply.rcode == "NXDOMAIN":
@@ -261,7 +265,7 @@ class Musl:
             if reply.rcode != "NOERROR":
                 return self._fail("EAI_AGAIN", AGAIN, now)
             addresses += reply.addresses
-        if addresses:
+        if addresses and ascii_only:
             return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
         return self._fail("EAI_NODATA", NODATA, now)
 
@@ -273,6 +277,7 @@ class Musl:
         interval = (1000 * config.timeout // config.attempts) / 1000
         deadline = start + config.timeout
         final: dict[str, Answer] = {}
+        settled: dict[str, float] = {}
         arrivals: dict[str, list[tuple[float, Query, Answer]]] = {kind: [] for kind in self.types}
         now, batch, round_answers = start, queries, answers
         while True:
@@ -280,16 +285,20 @@ class Musl:
                 if answer.rcode in ("NOERROR", "NXDOMAIN") and query.sent + answer.delay < deadline:
                     arrivals[query.type].append((query.sent + answer.delay, query, answer))
             yield from self._servfails(batch, round_answers, now, [k for k in self.types if not arrivals[k]])
+            cut: list[tuple[str, Query]] = []
             for kind in self.types:
                 due = [item for item in arrivals[kind] if item[0] <= now + interval]
                 if due and kind not in final:
-                    final[kind] = yield from self._first(kind, due)
+                    settled[kind], query, final[kind] = yield from self._first(kind, due)
+                    if final[kind].truncated and self.modern:
+                        cut.append((kind, query))
+            if cut and not (yield from self._over_tcp(cut, final, settled)):
+                return tuple(final.get(kind, MISSING) for kind in self.types), max(settled.values())
             if len(final) == len(self.types):
-                return (yield from self._truncated(final, arrivals))
+                return tuple(final[kind] for kind in self.types), min(max(settled.values()), deadline)
             now = round(now + interval, 3)
             if now >= deadline:
-                missing = Answer("TIMEOUT")
-                return tuple(final.get(kind, missing) for kind in self.types), deadline
+                return tuple(final.get(kind, MISSING) for kind in self.types), deadline
             batch = tuple(
                 Query(queries[0].name, kind, server, "udp", now, deadline - now, False, queries[0].malformed)
                 for kind in self.types
@@ -297,6 +306,21 @@ class Musl:
                 for server in config.servers
             )
             round_answers = yield from ask(Batch(batch, RESEND))
+
+    def _over_tcp(
+        self, cut: list[tuple[str, Query]], final: dict[str, Answer], settled: dict[str, float]
+    ) -> Part[bool]:
+        """Truncated replies again over TCP; a failed connection or another rcode ends the whole wait."""
+        queries = tuple(msgspec.structs.replace(query, transport="tcp", sent=settled[kind]) for kind, query in cut)
+        answers = yield from ask(Batch(queries, TCP))
+        for (kind, _), answer in zip(cut, answers, strict=True):
+            if answer.rcode not in ("NOERROR", "NXDOMAIN", "TIMEOUT"):
+                for each, _ in cut:
+                    final[each] = MISSING
+                return False
+            final[kind] = answer
+            settled[kind] += self.config.timeout if answer.silent else answer.delay
+        return True
 
     def _servfails(
         self, batch: tuple[Query, ...], answers: tuple[Answer, ...], now: float, open_types: list[str]
@@ -319,7 +343,7 @@ class Musl:
                 Batch(tuple(msgspec.structs.replace(query, sent=now) for query in again), SERVFAIL_RETRY, racy=racy)
             )
 
-    def _first(self, kind: str, due: list[tuple[float, Query, Answer]]) -> Part[Answer]:
+    def _first(self, kind: str, due: list[tuple[float, Query, Answer]]) -> Part[tuple[float, Query, Answer]]:
         """The reply that arrives first; among replies at the same time that differ, packet order decides."""
         earliest = min(item[0] for item in due)
         tied = [item for item in due if item[0] - earliest < 0.02]
@@ -328,27 +352,10 @@ class Musl:
             different.setdefault((item[2].rcode, item[2].addresses, item[2].truncated), item)
         picks = list(different.values())
         if len(picks) == 1:
-            return picks[0][2]
+            return picks[0]
         labels = tuple(f"{item[1].server} ({item[2].label})" for item in picks)
         choice = yield from choose(Fork(f"which server's reply to {kind} {picks[0][1].name} arrives first", labels))
-        return picks[choice][2]
-
-    def _truncated(
-        self, final: dict[str, Answer], arrivals: dict[str, list[tuple[float, Query, Answer]]]
-    ) -> Part[tuple[tuple[Answer, ...], float]]:
-        finished = max(min(item[0] for item in arrivals[kind] if item[2] is final[kind]) for kind in self.types)
-        cut = [kind for kind in self.types if final[kind].truncated]
-        if not cut or not self.modern:
-            return tuple(final[kind] for kind in self.types), finished
-        queries = tuple(
-            msgspec.structs.replace(next(i[1] for i in arrivals[k] if i[2] is final[k]), transport="tcp", sent=finished)
-            for k in cut
-        )
-        answers = yield from ask(Batch(queries, TCP))
-        for kind, answer in zip(cut, answers, strict=True):
-            final[kind] = answer
-            finished = max(finished, finished + answer.delay if not answer.silent else finished)
-        return tuple(final[kind] for kind in self.types), finished
+        return picks[choice]
 
 
 def sendable(name: str) -> bool:

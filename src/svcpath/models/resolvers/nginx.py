@@ -19,7 +19,10 @@ RESEND = Rule("no reply: sent again to the next server after 5 s", "nginx ngx_re
 TCP = Rule("truncated: again over TCP", "nginx ngx_resolver.c ngx_resolver_process_a (1.22)")
 FOUND = Rule("addresses, and no type failed", PROCESS)
 FAILED = Rule("one type's error code fails the name, also when the other type has addresses", PROCESS)
-TIMED_OUT = Rule("a type without a reply fails the name", "nginx ngx_resolver.c ngx_resolver_timeout_handler (1.22)")
+TIMED_OUT = Rule(
+    "a type without a reply (a FORMERR is only logged) fails the name",
+    "nginx ngx_resolver.c ngx_resolver_timeout_handler (1.22)",
+)
 LITERAL = Rule("the name is an address", "nginx ngx_inet.c ngx_parse_addr (1.22)")
 CODES = {
     "FORMERR": (1, "Format error"),
@@ -74,7 +77,7 @@ class Nginx:
     @staticmethod
     def _fail(name: str, code: str, rule: Rule, seconds: float) -> Outcome:
         number, text = CODES[code]
-        shown = name.removesuffix(".")
+        shown = name.lower().removesuffix(".")
         return Outcome(
             ok=False,
             code=code,
@@ -98,7 +101,7 @@ class Nginx:
                 if answer.truncated:
                     tcp = Query(name, query.type, server, "tcp", round(now, 3), RESEND_SECONDS)
                     (answer,) = yield from ask(Batch((tcp,), TCP))
-                if not answer.silent:
+                if not answer.silent and answer.rcode != "FORMERR":
                     got[query.type] = answer
                     latest = max(latest, now + answer.delay)
             if any(_code(answer) for answer in got.values()):

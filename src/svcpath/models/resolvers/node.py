@@ -13,13 +13,14 @@ from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.cares import sendable
 from svcpath.models.resolvers.cares_send import Channel
-from svcpath.models.resolvers.environment import INET6, Environment
+from svcpath.models.resolvers.environment import INET6, Environment, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
 QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"
 ASKED = Rule("only the name itself is asked: no search list, no hosts file", QUERY)
 ANSWERED = Rule("the reply (whatever its code) or the silence is the result", QUERY)
+ALIAS_ONLY = Rule("an alias without address is an empty list, not an error", QUERY)
 BAD_NAME = Rule("the name can't be encoded", "c-ares ares_dns_name.c (1.34)")
 LOOKUP = Rule(
     "dns.lookup is libc's getaddrinfo; EAI_NONAME and EAI_NODATA are both ENOTFOUND", "Node deps/uv getaddrinfo.c"
@@ -47,13 +48,14 @@ class NodeResolve:
         return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}", rule=rule, seconds=seconds)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        asked = name.lower()
+        asked = to_ascii(name).lower()
         if not sendable(asked):
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
         channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
         (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
-        if result.addresses:
-            return Outcome(ok=True, addresses=result.addresses, rule=ANSWERED, seconds=channel.now)
+        if result.addresses or (result.records and result.status == "ARES_ENODATA"):
+            rule = ANSWERED if result.addresses else ALIAS_ONLY
+            return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=channel.now)
         return self._fail(result.status.removeprefix("ARES_"), name, ANSWERED, channel.now)
 
 
@@ -67,8 +69,8 @@ class NodeLookup:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok:
+        outcome = yield from self.libc.lookup(to_ascii(name), memory)
+        if outcome.ok or outcome.crashed:
             return outcome
         code, number = outcome.code, -3001 if outcome.code == "EAI_AGAIN" else None
         if code in ("EAI_NONAME", "EAI_NODATA"):

@@ -43,8 +43,7 @@ DEFAULT = (_service("files", []), _service("dns", []))
 def hosts_services(text: str | None) -> tuple[Service, ...]:
     """Sources of `hosts`; no file or no line: files, dns (nss_database.c nss_database_default_dns)."""
     for line in split_lines(text or ""):
-        body = line.partition("#")[0].strip()
-        database, colon, rest = body.partition(":")
+        database, colon, rest = line.strip().partition(":")
         if not colon or database.strip() != "hosts":
             continue
         return _services(rest) or DEFAULT

@@ -126,7 +126,7 @@ def for_probe(probe: str, env: Environment) -> Model | None:
         "hickory": lambda e: Hickory(e, "0.25"),
         "dnspython": lambda e: Dnspython(e, lifetime=1.0),
         "dnspython-search": lambda e: Dnspython(e, search=True, lifetime=1.0),
-        "nginx": lambda e: Nginx(e),
+        "nginx": lambda e: Nginx(e, timeout=2.0),
     }
     factory = factories.get(probe)
     return factory(env) if factory else None

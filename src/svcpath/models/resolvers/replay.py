@@ -8,6 +8,7 @@ indices).
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,8 +17,8 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.models.resolvers import registry, scripted
-from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Trace, Unknown, run
-from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment
+from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Trace, Unknown, World, run
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
 from svcpath.models.resolvers.replay_setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
 
 # Probes whose A and AAAA go out in a fixed order; for the others it is chance.
@@ -118,8 +119,8 @@ class RowWorld:
     """The scripted server of one row: what it answered to each question; servers it did not run on are unreachable."""
 
     def __init__(self, row: Row) -> None:
-        self._actions = {(q.server, q.transport, q.type, q.name.lower()): q.action for q in row.queries}
-        self._any = {(q.transport, q.type, q.name.lower()): q.action for q in row.queries}
+        self._actions = {(q.server, q.transport, q.type, fold(q.name)): q.action for q in row.queries}
+        self._any = {(q.transport, q.type, fold(q.name)): q.action for q in row.queries}
         self._delays = row.setup.delays
         self.missing: list[str] = []
 
@@ -128,7 +129,7 @@ class RowWorld:
             return Answer("UNREACHABLE")
         if query.malformed:
             return Answer("FORMERR")
-        name = wire_text(query.name).lower()
+        name = fold(wire_text(query.name))
         action = self._actions.get((query.server, query.transport, query.type, name))
         if action is None:
             # The second query of a TCP connection that the server closed never reached its log.
@@ -163,12 +164,13 @@ def environment(row: Row) -> Environment:
     )
 
 
-def replay_row(row: Row) -> tuple[tuple[Resolution, ...], ...] | None:
-    """Every way the row's lookups (one process, in order) can go; None if no model covers the probe."""
+def replay_row(row: Row, world: World | None = None) -> tuple[tuple[Resolution, ...], ...] | None:
+    """Every way the row's lookups (one process, in order) can go; None if no model covers the probe. The world is the
+    row's own answers unless another is given."""
     model = registry.for_probe(row.probe, environment(row))
     if model is None:
         return None
-    world = RowWorld(row)
+    world = world or RowWorld(row)
     ways: list[tuple[tuple[Resolution, ...], tuple[str, ...]]] = [((), ())]
     for name in row.names:
         following = []
@@ -261,7 +263,7 @@ def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
             if query.malformed:
                 seen.append((query.server, query.transport, "?", "?malformed"))
             else:
-                seen.append((query.server, query.transport, query.type, wire_text(query.name).lower()))
+                seen.append((query.server, query.transport, query.type, fold(wire_text(query.name))))
     return seen
 
 
@@ -275,10 +277,17 @@ def _groups(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
     return groups
 
 
+def _by_name(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
+    names: dict[str, list[Wire]] = {}
+    for query in queries:
+        names.setdefault(query[3], []).append(query)
+    return list(names.items())
+
+
 def _same_queries(row: Row, way: tuple[Resolution, ...], ordered: bool) -> bool:
     """Names in the same order, and for each the same questions; their order counts for sequential senders alone."""
     recorded = [
-        (q.server, q.transport, q.type, "?malformed" if q.name.startswith("?malformed") else q.name.lower())
+        (q.server, q.transport, q.type, "?malformed" if q.name.startswith("?malformed") else fold(q.name))
         for q in row.queries
     ]
     racy = any(step.batch.racy for one in way for step in one.trace.steps)
@@ -289,7 +298,12 @@ def _same_queries(row: Row, way: tuple[Resolution, ...], ordered: bool) -> bool:
 
 
 def same_order(predicted: list[Wire], recorded: list[Wire], *, ordered: bool, racy: bool) -> bool:
-    mine, theirs = _groups(predicted), _groups(recorded)
+    """With several servers, a late datagram to one may be read after the next name's to another: then names count in
+    the order of their first query."""
+    if not ordered and len({query[0] for query in predicted}) > 1:
+        mine, theirs = _by_name(predicted), _by_name(recorded)
+    else:
+        mine, theirs = _groups(predicted), _groups(recorded)
     if [name for name, _ in mine] != [name for name, _ in theirs]:
         return False
     for (_, left), (_, right) in zip(mine, theirs, strict=True):
@@ -315,6 +329,7 @@ _VARIABLE = (
 
 
 def _text(text: str) -> str:
+    text = text.replace('"', "'")
     for pattern, replacement in _VARIABLE:
         text = pattern.sub(replacement, text)
     return text
@@ -324,7 +339,7 @@ def outcome_key(probe: str, outcome: Outcome, name: str) -> Key:
     """A model's outcome in the terms of a probe's record."""
     if outcome.ok:
         return ("ok", tuple(sorted(set(outcome.addresses))))
-    if outcome.code == "SIGFPE":
+    if outcome.crashed:
         return ("crash", outcome.number)
     if probe.startswith(("musl", "glibc", "python")):
         text = f"gaierror: {outcome.text}" if probe.startswith("python") else outcome.text
@@ -343,7 +358,7 @@ def result_key(probe: str, result: Any, name: str) -> Key:
     if not isinstance(result, dict):
         return ("unreadable", repr(result)[:80])
     if result.get("ok") is True:
-        return ("ok", tuple(sorted({str(address).partition("%")[0] for address in result.get("addrs") or ()})))
+        return ("ok", tuple(sorted({_address(str(address)) for address in result.get("addrs") or ()})))
     if "ok" not in result:
         return ("crash", result.get("rc", result.get("code")))
     text = str(result.get("err", ""))
@@ -357,6 +372,14 @@ def result_key(probe: str, result: Any, name: str) -> Key:
     if probe.startswith("node"):
         return ("error", result.get("code"), text)
     return ("error", _text(text))
+
+
+def _address(text: str) -> str:
+    """One spelling for an address, without its zone."""
+    try:
+        return str(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return text
 
 
 def show_key(key: Key) -> str:

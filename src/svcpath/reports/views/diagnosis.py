@@ -73,7 +73,7 @@ def _statement(report: Report) -> Statement:
 def _deciding(report: Report) -> FindingRecord | None:
     """The finding that the verdict names."""
     for one in report.findings:
-        if one.code == report.verdict.code and one.sentence == report.verdict.summary:
+        if one.code == report.verdict.code and report.verdict.summary.startswith(one.sentence):
             return one
     return None
 

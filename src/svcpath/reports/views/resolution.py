@@ -36,7 +36,8 @@ def document(report: ResolveReport, *, verbose: bool = False) -> Document:
 
 def _said(outcome: OutcomeRecord) -> str:
     if outcome.resolves:
-        return ", ".join(outcome.addresses)
+        # "?" stands for an answer that the evidence does not have.
+        return ", ".join(one if one != "?" else "an address that is not known" for one in outcome.addresses)
     number = f" ({outcome.number})" if outcome.number is not None else ""
     flags = f" {', '.join(outcome.flags)}" if outcome.flags else ""
     return f'{outcome.code}{number} "{outcome.text}"{flags}'

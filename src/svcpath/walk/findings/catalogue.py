@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-import shlex
-import string
 from collections.abc import Mapping
 from typing import get_args
 
@@ -21,6 +19,7 @@ from svcpath.walk.findings.finding import (
     Standing,
     Status,
 )
+from svcpath.walk.shell import fill
 
 
 class FalsifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,28 +63,7 @@ def falsifier(code: str, **values: object) -> Falsifier | None:
         return None
     plain = {key.removeprefix("raw_"): str(value) for key, value in values.items()}
     raw = {key[4:] for key in values if key.startswith("raw_")}
-    return Falsifier(_command(template.command, plain, raw), template.refutes.format_map(plain))
-
-
-def _command(template: str, values: dict[str, str], raw: set[str]) -> str:
-    """Fill a shell command so that no value can leave its word: names from a cluster are hostile input.
-
-    A value inside single quotes ends them, stands quoted, and opens them again; a harmless one is put in as it is.
-    """
-    filled, quoted = "", False
-    for text, name, _, _ in string.Formatter().parse(template):
-        filled += text
-        quoted ^= text.count("'") % 2 == 1
-        if name is None:
-            continue
-        value = values[name]
-        if name in raw or shlex.quote(value) == value:
-            filled += value
-        elif quoted:
-            filled += f"'{shlex.quote(value)}'"
-        else:
-            filled += shlex.quote(value)
-    return filled
+    return Falsifier(fill(template.command, plain, raw=raw), template.refutes.format_map(plain))
 
 
 def finding(

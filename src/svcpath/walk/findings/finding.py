@@ -128,7 +128,8 @@ class NotTested:
 
 @dataclass(frozen=True, slots=True)
 class LayerResult:
-    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails."""
+    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails.
+    ``elsewhere`` are findings that this layer's evidence showed and that belong to another one."""
 
     name: LayerName
     status: Status
@@ -136,6 +137,7 @@ class LayerResult:
     findings: tuple[Finding, ...] = ()
     not_tested: tuple[NotTested, ...] = ()
     decisive: bool = True
+    elsewhere: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +159,20 @@ def worst(statuses: list[Status]) -> Status:
 
 def layer_result(name: LayerName, judgements: list[Judgement], *, otherwise: str = "") -> LayerResult:
     """Join what the checks of one layer said. ``otherwise`` is the sentence when nothing could be looked at."""
-    findings = tuple(finding for one in judgements for finding in one.findings)
+    every = tuple(finding for one in judgements for finding in one.findings)
+    findings = tuple(one for one in every if one.layer == name)
+    elsewhere = tuple(one for one in every if one.layer != name)
     missing = tuple(gap for one in judgements for gap in one.not_tested)
     looked = any(one.looked for one in judgements)
     bad = [one for one in findings if one.status in (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)]
     bad.sort(key=lambda one: SEVERITY.index(one.status))
     if bad:
-        return LayerResult(name, bad[0].status, bad[0].sentence, findings, missing)
+        return LayerResult(name, bad[0].status, bad[0].sentence, findings, missing, elsewhere=elsewhere)
     if not looked:
         why = otherwise or "; ".join(dict.fromkeys(gap.why for gap in missing)) or "nothing to look at"
-        return LayerResult(name, Status.NOT_TESTED, why, findings, missing)
-    phrases = [one.phrase for one in judgements if one.phrase]
-    return LayerResult(name, Status.PASS, ", ".join(phrases), findings, missing)
+        return LayerResult(name, Status.NOT_TESTED, why, findings, missing, elsewhere=elsewhere)
+    sentence = ", ".join(one.phrase for one in judgements if one.phrase)
+    return LayerResult(name, Status.PASS, sentence, findings, missing, elsewhere=elsewhere)
 
 
 @dataclass(frozen=True, slots=True)

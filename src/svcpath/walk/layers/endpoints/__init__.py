@@ -7,6 +7,7 @@ from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Sta
 from svcpath.walk.layers.endpoints import families, identity, legacy, readiness, selection, slices
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
+from svcpath.walk.shell import scope
 
 
 def layer(request: Request) -> Asking[LayerResult]:
@@ -18,7 +19,7 @@ def layer(request: Request) -> Asking[LayerResult]:
             "endpoints",
             "the endpoints",
             view.slices_reply.reason or "no EndpointSlice in the evidence",
-            f"kubectl -n {request.namespace} get endpointslices -o yaml",
+            f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
         return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
     judgements = [

@@ -152,7 +152,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
             share="all new connections",
             details=tuple(details),
             namespace=view.request.namespace,
-            selector=as_text(service.spec.selector or {}) if service else "",
+            service=view.request.service,
         )
     ]
 
@@ -195,7 +195,7 @@ def _empty(view: Scene) -> list[Finding]:
             standing=Standing.PROVEN,
             share="all new connections",
             namespace=view.request.namespace,
-            selector=as_text(view.service.spec.selector or {}) if view.service else "",
+            service=view.request.service,
         )
     ]
 

@@ -14,6 +14,7 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.shell import scope
 
 
 def as_text(selector: Mapping[str, str]) -> str:
@@ -30,7 +31,7 @@ def check(view: Scene) -> Asking[Judgement]:
             "endpoints",
             "the Pods that the selector picks",
             view.pods_reply.reason,
-            f"kubectl -n {service.namespace} get pods -o yaml",
+            f"kubectl {scope(service.namespace)} get pods -o yaml",
         )
         return Judgement(not_tested=(gap,), looked=False)
     if view.selected:

@@ -14,6 +14,7 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene
+from svcpath.walk.shell import shell
 
 CONTROLLER = "endpointslice-controller.k8s.io"
 MIRRORING = "endpointslicemirroring-controller.k8s.io"
@@ -33,7 +34,11 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
     service = view.service
     if service is None:
         return Judgement(looked=False)
-    command = f"kubectl -n {service.namespace} get endpointslices -l kubernetes.io/service-name={service.name} -o yaml"
+    command = shell(
+        "kubectl -n {namespace} get endpointslices -l kubernetes.io/service-name={service} -o yaml",
+        namespace=service.namespace,
+        service=service.name,
+    )
     observed = Evidence(f"Service {service.name} has no selector", view.service_observation)
     looked = tuple(Evidence(f"EndpointSlices of {service.name}: none", one) for one in view.slices_reply.observations)
     if not service.spec.selector:
@@ -107,7 +112,8 @@ def _mirrored(view: Scene) -> list[Finding]:
                 ),
                 standing=Standing.PROVEN if broken and view.pods else Standing.SUPPORTED,
                 details=("the node's table matches the slices",) if broken else (),
-                remedy=f"delete the mirrored slice: kubectl -n {service.namespace} delete endpointslice {name}",
+                remedy="delete the mirrored slice: "
+                + shell("kubectl -n {namespace} delete endpointslice {slice}", namespace=service.namespace, slice=name),
                 share=share,
                 namespace=service.namespace,
                 slice=name,

@@ -35,15 +35,20 @@ def check(view: Scene, reply: Reply) -> Judgement:
 
 
 def is_mine(view: Scene, workload: Workload) -> bool:
-    """Whether the workload's template makes Pods for this Service; without a Service every rolling workload counts."""
+    """Whether the workload makes Pods for this Service: by its template's labels, or, when only slices are known, by the
+    Pods behind their endpoints. Without any Service every rolling workload counts."""
     if workload.kind not in ROLLING or (
         view.request.namespace and workload.namespace not in ("", view.request.namespace)
     ):
         return False
     template = workload.spec.template
-    if view.service is None or not view.service.spec.selector:
-        return view.service is None and not view.request.service
-    return template is not None and matches(view.service.spec.selector, template.metadata.labels or {})
+    labels = (template.metadata.labels or {}) if template is not None else {}
+    if view.service is not None:
+        return matches(view.service.spec.selector or {}, labels)
+    if not view.request.service:
+        return True
+    backends = [endpoint.pod.fact.labels for endpoint in view.endpoints if endpoint.pod]
+    return any(label_selector_matches(workload.spec.selector, each) for each in backends)
 
 
 def _pods(view: Scene, mine: list[Observation[Workload]]) -> list[Observation[Pod]]:

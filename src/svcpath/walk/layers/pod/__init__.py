@@ -9,6 +9,7 @@ from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, lay
 from svcpath.walk.layers.pod import direct, policies, state
 from svcpath.walk.request import Request
 from svcpath.walk.scene import host_port, scene
+from svcpath.walk.shell import shell
 
 
 def layer(request: Request) -> Asking[LayerResult]:
@@ -23,14 +24,20 @@ def layer(request: Request) -> Asking[LayerResult]:
     judgements = [direct.check(view, attempts), policy, (yield from state.check(view, attempts))]
     if not attempts.present:
         endpoint = view.usable[0]
-        port = next((port.port for port in endpoint.slice.ports or () if port.port is not None), 80)
-        client = request.client_name or "CLIENT-POD"
-        namespace = request.client_namespace or request.namespace
+        port = next((port for port in endpoint.slice.ports or () if port.port is not None), None)
+        number = port.port if port and port.port is not None else 80
+        command = shell(
+            "kubectl -n {namespace} exec {client} -- curl -sv --connect-timeout 2 {url}",
+            namespace=request.client_namespace or request.namespace,
+            client=request.client_name or "CLIENT-POD",
+            url=f"http://{host_port(endpoint.address, number)}/",
+        )
+        tcp = port is None or (port.protocol or "TCP") == "TCP"
         gap = NotTested(
             "pod",
             "a direct connection to the Pods",
-            "no recorded connection attempts",
-            f"kubectl -n {namespace} exec {client} -- curl -sv --connect-timeout 2 http://{host_port(endpoint.address, port)}/",
+            "no recorded connection attempts" if tcp else "only a reply of the application would show it",
+            command if tcp else "",
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
     return layer_result("pod", judgements)

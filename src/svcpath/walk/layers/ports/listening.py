@@ -19,6 +19,7 @@ from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.ports.target import containers, declared, is_named
 from svcpath.walk.scene import EndpointView, Scene, canonical, family_of, host_port
+from svcpath.walk.shell import shell
 
 #: Endpoint name -> the reply that holds its Pod's socket tables.
 Tables = dict[str, Reply]
@@ -363,7 +364,7 @@ def _undeclared(
     """No socket list: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
     link = unknown[0]
     names = _falsifier(view, link)
-    command = f"kubectl -n {names['namespace']} exec {link.endpoint.who} -- cat /proc/net/tcp /proc/net/tcp6"
+    command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
     pods = ", ".join(each.endpoint.who for each in unknown[:4])
     gap = NotTested("ports", f"the listening sockets of {pods}", "no socket list in the evidence", command)
     suspicious = [each for each in unknown if _declares_others_only(each)]

@@ -8,11 +8,10 @@ runtime) and fails; with an unknown client a fault if all fail and a warning if 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from svcpath.errors import UsageError
-from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers import Environment, Outcome, Resolution, World, build, canonical, run
+from svcpath.models.resolvers import Environment, Mend, Outcome, Resolution, World, canonical
+from svcpath.models.resolvers import compare as compare_models
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.resolution.client import Client
@@ -29,6 +28,7 @@ class Seen:
     name: str
     resolver: str
     resolution: Resolution
+    mends: tuple[Mend, ...] = ()
 
     @property
     def outcome(self) -> Outcome | None:
@@ -83,10 +83,20 @@ def look(client: Client, world: World) -> list[Seen]:
     """Every name of the client through each of its resolvers (of an unknown client: through those that search)."""
     surroundings = environment(client)
     chosen = resolvers_of(client) or SEARCHING
-    return [Seen(name, key, run(build(key, surroundings), name, world)) for name in client.names for key in chosen]
+    seen: list[Seen] = []
+    for name in client.names:
+        found = compare_models(name, surroundings, world, chosen)
+        seen.extend(Seen(name, line.resolver, line.resolution, found.mends) for line in found.lines)
+    return seen
 
 
-def check(request: Request, client: Client, seen: list[Seen], evidence: tuple[Observation[Any], ...]) -> Judgement:
+def check(
+    request: Request,
+    client: Client,
+    seen: list[Seen],
+    evidence: tuple[Evidence, ...],
+) -> Judgement:
+    """``evidence`` is what the answers rest on: recorded ones, or the Corefile and its lines that shape them."""
     if not seen:
         return Judgement(looked=False)
     findings: list[Finding] = []
@@ -134,7 +144,7 @@ def _failure(
     name: str,
     failing: list[Seen],
     working: list[Seen],
-    evidence: tuple[Observation[Any], ...],
+    evidence: tuple[Evidence, ...],
     *,
     known: bool,
 ) -> Finding:
@@ -155,11 +165,11 @@ def _failure(
         f"{name} fails at {stop} ({answer}): {words}{others}{search}",
         evidence=(
             *((Evidence(f"{client.label}'s resolv.conf", client.resolv_conf),) if client.resolv_conf else ()),
-            *(Evidence("the recorded answers", one) for one in evidence[:1]),
+            *evidence[:3],
         ),
         standing=Standing.SUPPORTED,
         details=_details(code, failing, working),
-        remedy=_mend(client, code, name, stop),
+        remedy=_mend(code, failing),
         share="every lookup of this name"
         if not working
         else f"clients with {', '.join(one.resolver for one in failing)}",
@@ -228,12 +238,11 @@ def _details(code: str, failing: list[Seen], working: list[Seen]) -> tuple[str, 
     return tuple(details)
 
 
-def _mend(client: Client, code: str, name: str, stop: str) -> str:
+def _mend(code: str, failing: list[Seen]) -> str:
+    """The changes that, re-run through the models, let every resolver succeed; else those that help some."""
     if code == "SP103":
         return 'remove the bad entry "." from the search line (kubelet --resolv-conf) and recreate the Pod'
-    suffix = stop[len(name) + 1 :] if stop.startswith(f"{name}.") and not name.endswith(".") else ""
-    parts = [f"write {name.rstrip('.')}. with a trailing dot"]
-    if suffix:
-        parts.append("set ndots:1 through dnsConfig")
-        parts.append(f"remove {suffix} from the search list")
-    return ", or ".join(parts)
+    mends = [mend for mend in failing[0].mends if mend.mended]
+    whole = [mend.label for mend in mends if not mend.still and not mend.broken]
+    labels = whole or [f"{mend.label} (for {', '.join(mend.mended)})" for mend in mends]
+    return f"{', or '.join(labels)} (each re-run through the models)" if labels else ""

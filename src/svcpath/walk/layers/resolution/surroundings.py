@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import Environment, Layered, World
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution import client as clients
@@ -20,11 +18,10 @@ class Surroundings:
 
     environment: Environment
     world: World
-    evidence: tuple[Observation[Any], ...]
 
 
 def surroundings(request: Request) -> Asking[Surroundings]:
     view = yield from scene(request)
     client = yield from clients.gather(request, view)
     answering = yield from world.gather(request.client_namespace)
-    return Surroundings(compare.environment(client), answering.world or Layered(()), answering.evidence)
+    return Surroundings(compare.environment(client), answering.world or Layered(()))

@@ -18,7 +18,12 @@ from svcpath.models.resolvers import Layered, RecordedWorld, World, corefile
 from svcpath.models.resolvers.coredns import CoreDns, CoreDnsWorld
 from svcpath.models.resolvers.coredns_kubernetes import Cluster
 from svcpath.models.resolvers.corefile import Corefile
+from svcpath.models.resolvers.corefile_lint import lint
 from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.finding import Evidence
+
+#: Lint codes of lines that change what a candidate of the search list is answered.
+SHAPING = ("fallthrough-cluster-zone", "template-nodata", "template-nxdomain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,13 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The world, and what it was made of. ``services`` are all Services of the evidence, ``damaged`` Corefiles that do not
+    """The world, and what it was made of: ``evidence`` are the recorded answers, or the Corefile and those of its lines
+    that shape what search candidates are answered. ``services`` are all Services of the evidence, ``damaged`` Corefiles that do not
     parse, each with why."""
 
     world: World | None
     recorded: bool
-    evidence: tuple[Observation[Any], ...]
+    evidence: tuple[Evidence, ...]
     configs: tuple[Config, ...]
     damaged: tuple[tuple[Observation[Any], str], ...]
     services: tuple[Observation[Service], ...]
@@ -75,11 +81,24 @@ def gather(client_namespace: str) -> Asking[Answering]:
     return Answering(
         world=Layered(worlds) if worlds else None,
         recorded=bool(rows),
-        evidence=answers.present or tuple(one.observation for one in configs),
+        evidence=tuple(Evidence("the recorded answers", one) for one in answers.present) or _shaping(cluster),
         configs=configs,
         damaged=damaged,
         services=services.present,
     )
+
+
+def _shaping(config: Config | None) -> tuple[Evidence, ...]:
+    """The Corefile, and its lines that may answer a search candidate otherwise than NXDOMAIN."""
+    if config is None:
+        return ()
+    where = config.observation.provenance.path or "ConfigMap coredns"
+    lines = tuple(
+        Evidence(f"Corefile line {one.line}: {one.sentence}", config.observation)
+        for one in lint(config.corefile)
+        if one.severity in ("warning", "fault") and one.code in SHAPING
+    )
+    return (Evidence(f"the answers of the CoreDNS model over {where} and the objects", config.observation), *lines)
 
 
 def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[Any], str], ...]]:

@@ -11,13 +11,16 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene
+from svcpath.walk.shell import shell
 
 
 def check(view: Scene) -> Asking[Judgement]:
     if view.service is not None:
         return _present(view, view.service)
     request = view.request
-    command = f"kubectl -n {request.namespace} get service {request.service} -o yaml"
+    command = shell(
+        "kubectl -n {namespace} get service {service} -o yaml", namespace=request.namespace, service=request.service
+    )
     if not request.service:
         gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
         return Judgement(not_tested=(gap,), looked=False)

@@ -10,10 +10,43 @@ Exit numbers are curl's: 6 no address, 7 no connection, 28 timeout, 56 broken re
 import http.client
 import socket
 import sys
+import threading
 import time
 import urllib.parse
 
 LIMIT = float(sys.argv[3]) if len(sys.argv) > 3 else 60.0
+
+
+def resolved(host: str, port: int) -> list[tuple[str, int]]:
+    """The addresses that this libc gives, in its order, in LIMIT seconds or never."""
+
+    outcome: list[object] = []
+
+    def look_up() -> None:
+        try:
+            outcome.append(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(LIMIT)
+    found = outcome[0] if outcome else socket.gaierror(socket.EAI_AGAIN, f"no answer within {LIMIT:g} s")
+    if isinstance(found, OSError):
+        raise found
+    assert isinstance(found, list)
+    return [(str(each[4][0]), port) for each in found]
+
+
+def connected_to(addresses: list[tuple[str, int]]) -> socket.socket:
+    """A connection to the first of them that takes one."""
+    last: OSError | None = None
+    for address in addresses:
+        try:
+            return socket.create_connection(address, timeout=min(3.0, LIMIT))
+        except OSError as error:
+            last = error
+    raise last or OSError("no address")
 
 
 def once(url: str) -> None:
@@ -22,8 +55,10 @@ def once(url: str) -> None:
     connected = 0.0
     remote, text, status, code = ":0", "", "000", 0
     try:
-        sock = socket.create_connection((parts.hostname, parts.port or 80), timeout=min(3.0, LIMIT))
-        connected = time.time() - began
+        addresses = resolved(parts.hostname or "", parts.port or 80)
+        began_connecting = time.time()
+        sock = connected_to(addresses)
+        connected = time.time() - began_connecting
         host, port = sock.getpeername()[:2]
         remote = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         sock.settimeout(LIMIT)

@@ -1,0 +1,144 @@
+"""A fault as data: resources/faults/NAME.yaml, or a folder of a user's own.
+
+    about      one sentence
+    expect     status (or a list of them), layer, codes: what a right diagnosis gives; healthy controls expect healthy
+    target     what diagnose is asked: service, from, port, as, resolver (default: the scene's Service from its client)
+    needs      modes, families, provider: where this fault can be made at all
+    scene      what is different from the start: deployment, service, client (merged into the scene's own), extra objects
+    steps      what is done once the scene stands; undo: what is done to nodes and cluster afterwards (the scene's own
+               namespace is deleted anyway)
+    settle     seconds between the last step and the look (2)
+
+Texts may hold <placeholders>: names, ports and addresses of the scene (ground.py). The steps are those of steps.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from svcpath.errors import UsageError
+from svcpath.lab import resources
+
+
+class Expect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a right diagnosis gives. Empty codes: any code of the layer."""
+
+    status: str | tuple[str, ...] = "fault"
+    layer: str | tuple[str, ...] = ""
+    codes: tuple[str, ...] = ()
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        return (self.status,) if isinstance(self.status, str) else self.status
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        named = (self.layer,) if isinstance(self.layer, str) else self.layer
+        return tuple(layer for layer in named if layer)
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"client": "from"}):
+    service: str = "<service>"
+    client: str = "<client>"
+    port: str = ""
+    as_name: str = msgspec.field(default="", name="as")
+    resolver: str = ""
+
+
+class Needs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    modes: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    provider: str = ""
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the scene has instead of its usual: partial objects, merged; ``ready: false`` does not wait for the Pods."""
+
+    deployment: dict[str, Any] = {}
+    service: dict[str, Any] = {}
+    client: dict[str, Any] = {}
+    extra: tuple[dict[str, Any], ...] = ()
+    ready: bool = True
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    about: str
+    expect: Expect
+    name: str = ""
+    target: Target = Target()
+    needs: Needs = Needs()
+    scene: Changes = Changes()
+    steps: tuple[dict[str, Any], ...] = ()
+    undo: tuple[dict[str, Any], ...] = ()
+    settle: float = 2.0
+
+    @property
+    def healthy(self) -> bool:
+        """Is it a control, on which a fault would be a false accusation?"""
+        return self.expect.statuses == ("healthy",)
+
+    def possible(self, *, mode: str, family: str, provider: str) -> bool:
+        """Can it be made on such a lab?"""
+        return (
+            (not self.needs.modes or mode in self.needs.modes)
+            and (not self.needs.families or family in self.needs.families)
+            and (not self.needs.provider or provider == self.needs.provider)
+        )
+
+
+def read(path: Path) -> Fault:
+    """One fault file; raises UsageError with what does not fit."""
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        fault = msgspec.convert(raw, Fault)
+    except (yaml.YAMLError, msgspec.ValidationError) as wrong:
+        raise UsageError(f"{path}: {wrong}") from wrong
+    return msgspec.structs.replace(fault, name=fault.name or path.stem)
+
+
+def shipped() -> tuple[Fault, ...]:
+    """Every fault and healthy control of the lab, by name."""
+    return tuple(read(path) for path in sorted((resources.folder() / "faults").glob("*.yaml")))
+
+
+def named(name: str) -> Fault:
+    for fault in shipped():
+        if fault.name == name:
+            return fault
+    raise UsageError(f"no fault {name!r}; `svcpath lab faults` lists them")
+
+
+def in_folder(folder: Path) -> tuple[Fault, ...]:
+    """A user's own faults: FOLDER/NAME/fault.yaml in the form above, or FOLDER/NAME/ with manifests (*.yaml) and an
+    expected.yaml or expected.json that holds ``expect`` and, unless it is the scene's, ``target``."""
+    found = []
+    for each in sorted(path for path in folder.iterdir() if path.is_dir()):
+        whole = each / "fault.yaml"
+        if whole.is_file():
+            found.append(msgspec.structs.replace(read(whole), name=each.name))
+            continue
+        expected = next((each / name for name in ("expected.yaml", "expected.json") if (each / name).is_file()), None)
+        if expected is None:
+            raise UsageError(f"{each}: neither fault.yaml nor expected.yaml or expected.json")
+        told = yaml.safe_load(expected.read_text(encoding="utf-8"))
+        manifests = [
+            document
+            for path in sorted((*each.glob("*.yaml"), *each.glob("*.yml")))
+            if path.name != expected.name
+            for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+            if document
+        ]
+        expect = told.get("expect", {name: told[name] for name in ("status", "layer", "codes") if name in told})
+        plain = {"about": told.get("about", each.name), "expect": expect, "target": told.get("target", {})}
+        try:
+            fault = msgspec.convert({**plain, "name": each.name, "steps": [{"apply": manifests}]}, Fault)
+        except msgspec.ValidationError as wrong:
+            raise UsageError(f"{expected}: {wrong}") from wrong
+        found.append(fault)
+    if not found:
+        raise UsageError(f"{folder}: no fault folders")
+    return tuple(found)

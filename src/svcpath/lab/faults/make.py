@@ -1,0 +1,98 @@
+"""Make a fault on a lab and undo it: the scene's objects, the steps, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from svcpath.errors import LabError
+from svcpath.lab import namespaces
+from svcpath.lab.faults import scene as scenes
+from svcpath.lab.faults import steps
+from svcpath.lab.faults.fault import Fault, named
+from svcpath.lab.faults.ground import Ground
+from svcpath.lab.faults.scene import Scene
+from svcpath.lab.home import Home
+from svcpath.lab.providers.base import Provider, Say
+
+
+def stand(ground: Ground, fault: Fault, lab: str) -> None:
+    """Put the scene up: namespace, objects, and ready Pods unless the fault says otherwise."""
+    kubectl, scene = ground.kubectl, ground.scene
+    namespaces.ensure(kubectl, lab, scene.namespace)
+    made = scenes.objects(scene, fault.scene, ground.provider.images)
+    kubectl.apply([ground.fill(each) for each in made], namespace=scene.namespace)
+    where = ("-n", scene.namespace)
+    kubectl.run(*where, "wait", "--for=condition=Ready", f"pod/{scene.client}", "--timeout=90s")
+    if fault.scene.ready:
+        kubectl.wait_rollout(scene.namespace, f"deployment/{scene.deployment}")
+
+
+def undo(ground: Ground, fault: Fault, *, wait: bool = False) -> list[str]:
+    """Undo what the fault did outside its namespace, then delete that; returns what went wrong."""
+    troubles = steps.undo_all(ground, fault.undo)
+    words = ["delete", "namespace", ground.scene.namespace, "--ignore-not-found", f"--wait={str(wait).lower()}"]
+    ended = ground.kubectl.run(*words, check=False, timeout=300)
+    if ended.code != 0:
+        troubles.append(ended.err.strip())
+    return troubles
+
+
+class Injected(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault that stands on a lab, as `lab inject` noted it for `lab clear`."""
+
+    fault: str
+    scene: dict[str, str | int]
+    saved: dict[str, dict[str, object]] = {}
+    held: dict[str, str | int] = {}
+
+
+def _note(home: Home) -> Path:
+    return home.folder / "injected.json"
+
+
+def standing(home: Home) -> Injected | None:
+    """The fault that stands on a lab, if any."""
+    if not _note(home).is_file():
+        return None
+    return msgspec.json.decode(_note(home).read_bytes(), type=Injected)
+
+
+def inject(home: Home, provider: Provider, fault: Fault, scene: Scene, say: Say) -> Ground:
+    """Make a fault and leave it standing; noted before anything is done, so that an interrupted one can be cleared."""
+    if standing(home) is not None:
+        raise LabError(f"a fault stands on lab {home.name} already; first: svcpath lab clear --lab {home.name}")
+    ground = Ground(provider, provider.kubectl(), scene)
+
+    def note() -> None:
+        noted = Injected(fault=fault.name, scene=scene.values(), saved=ground.saved, held=ground.held)
+        _note(home).write_bytes(msgspec.json.format(msgspec.json.encode(noted)))
+
+    note()
+    say(f"scene in namespace {scene.namespace}")
+    stand(ground, fault, home.name)
+    say(fault.about)
+    for step in fault.steps:
+        try:
+            steps.run(ground, step)
+        finally:
+            note()
+    return ground
+
+
+def clear(home: Home, provider: Provider, say: Say) -> None:
+    """Undo the fault that stands on a lab; the note goes when nothing went wrong."""
+    noted = standing(home)
+    if noted is None:
+        say("no fault stands on this lab")
+        return
+    fault = named(noted.fault)
+    ground = Ground(provider, provider.kubectl(), Scene(**noted.scene))  # type: ignore[arg-type]
+    ground.saved.update(noted.saved)
+    ground.held.update(noted.held)
+    say(f"undoing {fault.name}")
+    troubles = undo(ground, fault, wait=True)
+    if troubles:
+        raise LabError("; ".join(troubles))
+    _note(home).unlink()

@@ -1,0 +1,127 @@
+"""One row of the score: what was made, what diagnose said about it, and how the two compare. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from svcpath.lab.faults.fault import Fault
+
+SCHEMA = "svcpath.score/v1"
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """A diagnosis, as its report tells it."""
+
+    status: str
+    layer: str = ""
+    cause_layer: str = ""
+    code: str = ""
+    standing: str = ""
+    summary: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    fault: str
+    mode: str
+    expected_status: tuple[str, ...]
+    expected_layer: tuple[str, ...]
+    expected_codes: tuple[str, ...]
+    given: Given
+    seconds: float
+    evidence: str = "recorded"
+
+    @property
+    def right_status(self) -> bool:
+        return self.given.status in self.expected_status
+
+    @property
+    def right_layer(self) -> bool:
+        """Healthy where healthy was right; else the layer, or that of the cause, is among those expected."""
+        if self.given.status == "healthy":
+            return "healthy" in self.expected_status
+        layers = {self.given.layer, self.given.cause_layer} - {""}
+        return self.right_status and bool(layers & set(self.expected_layer))
+
+    @property
+    def right_cause(self) -> bool:
+        if self.given.status == "healthy":
+            return self.right_layer
+        return self.right_layer and (not self.expected_codes or self.given.code in self.expected_codes)
+
+    @property
+    def inconclusive(self) -> bool:
+        return self.given.status == "inconclusive"
+
+    @property
+    def false_accusation(self) -> bool:
+        """A fault is said where there is none, or at a layer where it is not."""
+        return self.given.status == "fault" and not (
+            "fault" in self.expected_status
+            and {self.given.layer, self.given.cause_layer} - {""} & set(self.expected_layer)
+        )
+
+    @property
+    def mark(self) -> str:
+        if self.false_accusation:
+            return "FALSE"
+        if self.right_cause:
+            return "right"
+        if self.right_layer:
+            return "layer"
+        return "undecided" if self.inconclusive else "missed"
+
+
+def given_by(report: dict[str, Any]) -> Given:
+    """What a ``svcpath.report/v1`` document concludes; raises KeyError when it is none."""
+    verdict = report["verdict"]
+    return Given(
+        status=verdict["status"],
+        layer=verdict.get("layer") or "",
+        cause_layer=verdict.get("cause_layer") or "",
+        code=verdict.get("code") or "",
+        standing=verdict.get("standing") or "",
+        summary=verdict.get("summary") or "",
+    )
+
+
+def row(fault: Fault, mode: str, given: Given, seconds: float) -> Row:
+    return Row(
+        fault=fault.name,
+        mode=mode,
+        expected_status=fault.expect.statuses,
+        expected_layer=fault.expect.layers,
+        expected_codes=fault.expect.codes,
+        given=given,
+        seconds=round(seconds, 2),
+    )
+
+
+def totals(rows: Sequence[Row]) -> dict[str, int]:
+    return {
+        "rows": len(rows),
+        "right_layer": sum(each.right_layer for each in rows),
+        "right_cause": sum(each.right_cause for each in rows),
+        "inconclusive": sum(each.inconclusive for each in rows),
+        "false_accusations": sum(each.false_accusation for each in rows),
+    }
+
+
+def results(rows: Sequence[Row], facts: dict[str, str]) -> dict[str, Any]:
+    """The results file: date, versions and machine in ``facts``, totals, and a row for each fault."""
+    return {
+        "schema": SCHEMA,
+        "facts": facts,
+        "totals": totals(rows),
+        "rows": [
+            {
+                **msgspec.to_builtins(each),
+                "mark": each.mark,
+                "right_layer": each.right_layer,
+                "right_cause": each.right_cause,
+            }
+            for each in rows
+        ],
+    }

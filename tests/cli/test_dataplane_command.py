@@ -1,0 +1,112 @@
+"""`svcpath dataplane` on the shipped recordings: silent when healthy, exact when one thing is changed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from svcpath.cli.app import run
+from svcpath.evidence.sources.recordings import NAMES, recording_files
+
+
+@pytest.fixture
+def evidence(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A recording, unpacked into a folder that a test may change."""
+    for name, raw in recording_files(request.param).items():
+        (tmp_path / name.removesuffix(".gz")).write_bytes(gzip.decompress(raw))
+    return tmp_path
+
+
+modes = pytest.mark.parametrize("evidence", NAMES, indirect=True)
+
+
+def _drift(folder: Path, capfd: pytest.CaptureFixture[str], *extra: str) -> tuple[int, dict]:
+    code = run(["dataplane", "drift", "--evidence", str(folder), "-o", "json", *extra])
+    return code, json.loads(capfd.readouterr().out)
+
+
+@modes
+def test_a_healthy_recording_has_no_drift(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, found = _drift(evidence, capfd)
+    assert (code, found["rows"], found["undecided"]) == (0, [], [])
+    assert {one["node"] for one in found["nodes"]} == {"w1", "w2"}
+
+
+@modes
+def test_an_endpoint_removed_from_the_slices_is_one_stale_backend_on_each_node(
+    evidence: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    objects = json.loads((evidence / "objects.json").read_text())
+    for one in objects["items"]:
+        if one["kind"] == "EndpointSlice" and one["metadata"]["name"].startswith("echo-server"):
+            one["endpoints"] = [each for each in one["endpoints"] if each["addresses"] != ["10.244.1.9"]]
+    (evidence / "objects.json").write_text(json.dumps(objects))
+    code, found = _drift(evidence, capfd)
+    assert code == 1
+    assert [(row["node"], row["kind"], row["backend"], row["share"]) for row in found["rows"]] == [
+        ("w1", "stale", "10.244.1.9:8080", "1/2"),
+        ("w2", "stale", "10.244.1.9:8080", "1/2"),
+    ]
+    assert all(row["rule"] > 0 and row["frontend"] == "10.96.28.101:80/tcp" for row in found["rows"])
+
+
+@pytest.mark.parametrize("evidence", ["iptables"], indirect=True)
+def test_a_rule_removed_from_one_node_is_a_difference_on_that_node_alone(
+    evidence: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dump = evidence / "w1.iptables-save.txt"
+    lines = dump.read_text().splitlines(keepends=True)
+    dump.write_text("".join(line for line in lines if "--to-destination 10.244.1.9:8080" not in line))
+    (evidence / "w1.nft-ruleset.txt").unlink()
+    code, found = _drift(evidence, capfd)
+    assert code in (1, 3)
+    assert {row["node"] for row in found["rows"]} == {"w1"}
+    assert {row["frontend"] for row in found["rows"]} == {"10.96.28.101:80/tcp"}
+
+
+@modes
+def test_a_trace_prints_each_rule_met_with_its_line(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command = ["dataplane", "trace", "--from", "pod/client", "-n", "service-ops", "--to", "10.96.0.10:53/udp"]
+    assert run([*command, "--evidence", str(evidence)]) == 0
+    said = capfd.readouterr().out
+    for words in ("BACKENDS: 10.244.1.7:53 (1/1)", "line ", "w2"):
+        assert words in said
+
+
+@modes
+def test_a_trace_to_a_service_without_endpoints_is_rejected(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command = ["dataplane", "trace", "--to", "10.96.78.144:80", "--evidence", str(evidence)]
+    assert run(command) == 1
+    assert "REJECT" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["dataplane", "trace", "--to", "10.96.0.10", "--evidence", "."],
+        ["dataplane", "trace", "--to", "fd00::a:80", "--evidence", "."],
+        ["dataplane", "trace", "--to", "10.96.0.10:99999", "--evidence", "."],
+        ["dataplane", "drift"],
+    ],
+)
+def test_what_can_not_be_meant_is_a_usage_error(command: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(command) == 2
+    assert capfd.readouterr().err.startswith("svcpath: ")
+
+
+@modes
+def test_a_node_that_is_not_there_lists_those_that_are(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["dataplane", "drift", "--node", "w9", "--evidence", str(evidence)]) == 2
+    assert "w1, w2" in capfd.readouterr().err
+
+
+@modes
+def test_the_listing_names_each_service_behind_its_frontend(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["dataplane", "show", "--evidence", str(evidence), "-o", "json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    mine = [one for one in found["frontends"] if one["node"] == "w1" and one["frontend"] == "10.96.28.101:80/tcp"]
+    assert [sorted(one["backends"]) for one in mine] == [["10.244.1.9:8080 1/2", "10.244.2.4:8080 1/2"]]
+    assert mine[0]["service"].startswith("service-ops/echo-server")

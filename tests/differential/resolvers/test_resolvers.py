@@ -1,0 +1,92 @@
+"""The models against the real resolvers: outcome and query order equal, run for run.
+
+``SVCPATH_RESOLVER_RUNS`` sets how many runs (a sample by default, 5000 in continuous integration), ``SVCPATH_RESOLVER_SEED``
+the seed, ``SVCPATH_RESOLVER_WORKERS`` how many namespaces at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.differential import tools
+from tests.differential.resolvers import check, grid
+from tests.differential.resolvers.pool import Pool
+
+RUNS = int(os.environ.get("SVCPATH_RESOLVER_RUNS", "300"))
+SEED = int(os.environ.get("SVCPATH_RESOLVER_SEED", "20240607"))
+WORKERS = int(os.environ.get("SVCPATH_RESOLVER_WORKERS", "12"))
+FULL = 5000
+
+ORACLES: dict[str, Callable[[], list[str]]] = {
+    "glibc": tools.glibc_probe,
+    "musl-1.2.3": tools.musl_123_probe,
+    "musl-1.2.5": tools.musl_125_probe,
+    "go-pure": lambda: tools.go_probe(cgo=False),
+    "go-default": lambda: tools.go_probe(cgo=True),
+    "go-cgo": lambda: ["env", "GODEBUG=netdns=cgo", *tools.go_probe(cgo=True)],
+    "cares-gai": tools.cares_probe,
+    "node-resolve4": lambda: tools.node_probe("resolve4"),
+    "node-lookup": lambda: tools.node_probe("lookup"),
+    "jvm": tools.java_probe,
+    "hickory": tools.hickory_probe,
+    "python-gai": tools.python_probe,
+    "nginx": lambda: [tools.need("nginx")],
+    "dnspython": list,
+    "dnspython-search": list,
+}
+
+
+def oracles() -> tuple[dict[str, list[str]], list[str]]:
+    """The probes this machine can run, and why the others can't."""
+    found, missing = {}, []
+    for probe, build in ORACLES.items():
+        try:
+            found[probe] = build()
+        except tools.Missing as reason:
+            missing.append(f"{probe}: {reason}")
+    return found, missing
+
+
+@pytest.mark.differential
+@pytest.mark.root
+@pytest.mark.timeout(900)
+def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_the_same_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root for network and mount namespaces")
+    for program in ("unshare", "ip", "mount"):
+        try:
+            tools.need(program)
+        except tools.Missing as reason:
+            pytest.skip(str(reason))
+    commands, missing = oracles()
+    jobs = grid.jobs(RUNS, SEED, set(commands))
+    with Pool(tmp_path, commands, min(WORKERS, len(jobs))) as pool:
+        runs = pool.run(jobs)
+    verdicts = [check.check(job, run) for job, run in zip(jobs, runs, strict=True)]
+    wrong = [
+        (job, run, verdict)
+        for job, run, verdict in zip(jobs, runs, verdicts, strict=True)
+        if verdict.status == "mismatch"
+    ]
+    kept = os.environ.get("SVCPATH_RESOLVER_KEEP")
+    if kept:
+        with Path(kept).open("w") as file:
+            for job, run in zip(jobs, runs, strict=True):
+                file.write(json.dumps({"job": job, "run": run}) + "\n")
+    with capsys.disabled():
+        lines = [
+            f"\nmodel against real, {len(jobs)} of {FULL} runs, seed {SEED}",
+            check.table(zip((job["probe"] for job in jobs), verdicts, strict=True)),
+            *(f"not run  {reason}" for reason in missing),
+            *(check.side_by_side(job, verdict) for job, _, verdict in wrong),
+        ]
+        sys.stdout.write("\n".join(lines) + "\n")
+    assert not wrong

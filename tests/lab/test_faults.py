@@ -1,0 +1,216 @@
+"""Faults as data: every shipped one reads, its placeholders and steps exist, and nothing in a scene gives it away."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import yaml
+
+from svcpath.errors import UsageError
+from svcpath.lab import resources
+from svcpath.lab.faults import fault as faults
+from svcpath.lab.faults import ground as grounds
+from svcpath.lab.faults import scene as scenes
+from svcpath.lab.faults import steps
+from svcpath.lab.faults.fault import Fault, shipped
+from svcpath.lab.faults.ground import Ground
+from svcpath.lab.faults.scene import Scene, merge
+from svcpath.lab.kubectl import Kubectl
+
+CATALOGUE = resources.folder().parents[1] / "walk" / "findings" / "catalogue.yaml"
+LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
+SHIPPED = shipped()
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for pair in value.items() for each in pair for text in _texts(each)]
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in _texts(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def _all(fault: Fault) -> list[Any]:
+    scene = fault.scene
+    return [*fault.steps, *fault.undo, scene.deployment, scene.service, scene.client, *scene.extra]
+
+
+@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placeholders(fault: Fault) -> None:
+    codes = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    assert set(fault.expect.codes) <= set(codes)
+    assert set(fault.expect.layers) <= LAYERS
+    assert fault.healthy or fault.expect.layers
+    known = {*Scene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
+    target = [fault.target.service, fault.target.client, fault.target.port, fault.target.as_name]
+    used = {name for text in _texts([*_all(fault), target]) for name in grounds._PLACEHOLDER.findall(text)}
+    assert used <= known, used - known
+    for step in (*fault.steps, *fault.undo):
+        assert len(step) == 1
+        assert set(step) <= set(steps._STEPS)
+
+
+@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+def test_what_a_fault_does_to_a_node_or_to_the_cluster_it_undoes(fault: Fault) -> None:
+    done = [next(iter(step)) for step in fault.steps]
+    undone = [next(iter(step)) for step in fault.undo]
+    assert done.count("freeze") == undone.count("thaw")
+    assert done.count("save") == undone.count("restore")
+    if "shell" in done:
+        assert "shell" in undone or "thaw" in undone
+    outside = [
+        step for step in fault.steps if "kube-system" in str(step) and set(step) & {"scale", "patch", "corefile"}
+    ]
+    assert not outside or fault.undo
+
+
+def test_a_scene_carries_nothing_that_names_its_fault() -> None:
+    words = {word for fault in SHIPPED for word in fault.name.split("-")} - {"name", "local", "port", "not", "to", "no"}
+    for seed in range(50):
+        scene = Scene.draw(random.Random(seed))
+        for value in (scene.namespace, scene.service, scene.deployment, scene.app, scene.client, scene.word):
+            assert not words & set(re.split(r"[^a-z]+", value))
+            assert len(value) <= 63
+        assert len({scene.port, scene.target_port, scene.spare_port}) >= 2
+        assert scene.target_port != scene.spare_port
+
+
+def test_two_draws_differ_and_the_same_seed_repeats() -> None:
+    assert Scene.draw(random.Random(1)) == Scene.draw(random.Random(1))
+    assert Scene.draw(random.Random(1)) != Scene.draw(random.Random(2))
+
+
+def test_changes_are_laid_over_a_scene_and_null_removes() -> None:
+    changes = faults.Changes(
+        deployment={
+            "spec": {
+                "replicas": 1,
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {
+                                "name": "server",
+                                "env": [{"name": "BIND", "value": "127.0.0.1"}],
+                                "readinessProbe": {"httpGet": None, "exec": {"command": ["true"]}},
+                            }
+                        ]
+                    }
+                },
+            }
+        },
+        service={"spec": {"clusterIP": "None"}},
+    )
+    scene = Scene.draw(random.Random(3))
+    made = {each["kind"]: each for each in scenes.objects(scene, changes, {"tools": "t", "client": "c"})}
+    server = made["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert server["env"] == [
+        {"name": "PORT", "value": str(scene.target_port)},
+        {"name": "BIND", "value": "127.0.0.1"},
+    ]
+    assert server["readinessProbe"] == {"periodSeconds": 1, "exec": {"command": ["true"]}}
+    assert server["image"] == "t"
+    assert made["Deployment"]["spec"]["replicas"] == 1
+    assert made["Service"]["spec"]["clusterIP"] == "None"
+    assert made["Service"]["spec"]["selector"] == {"app": scene.app}
+    assert made["Pod"]["spec"]["containers"][0]["image"] == "c"
+
+
+def test_merging_leaves_both_sides_as_they_were() -> None:
+    base: dict[str, Any] = {"a": {"b": [1]}, "c": 1}
+    change: dict[str, Any] = {"a": {"d": [2]}, "c": None}
+    merged = merge(base, change)
+    merged["a"]["d"].append(3)
+    assert (base, change) == ({"a": {"b": [1]}, "c": 1}, {"a": {"d": [2]}, "c": None})
+    assert merged == {"a": {"b": [1], "d": [2, 3]}}
+
+
+class _Nothing:
+    """A provider for steps that ask for none."""
+
+    images: ClassVar[dict[str, str]] = {}
+
+
+def _ground(tmp_path: Path) -> Ground:
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\ncat > {tmp_path}/stdin 2>/dev/null\nexit 0\n')
+    kubectl.chmod(0o755)
+    return Ground(_Nothing(), Kubectl(kubectl, tmp_path / "k"), Scene.draw(random.Random(4)))  # type: ignore[arg-type]
+
+
+def test_a_text_that_is_one_placeholder_takes_the_values_type(tmp_path: Path) -> None:
+    ground = _ground(tmp_path)
+    scene = ground.scene
+    filled = ground.fill({"port": "<port>", "text": "to <service>:<port>", "list": ["<word>", 1, None]})
+    assert filled == {"port": scene.port, "text": f"to {scene.service}:{scene.port}", "list": [scene.word, 1, None]}
+    with pytest.raises(UsageError, match=r"<colour>.*service"):
+        ground.fill("<colour>")
+
+
+def test_a_step_that_is_not_known_or_not_one_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="freeze"):
+        steps.run(_ground(tmp_path), {"explode": 1})
+    with pytest.raises(UsageError, match="one key"):
+        steps.run(_ground(tmp_path), {"wait": 0, "freeze": "w1"})
+
+
+def test_patches_go_to_the_scenes_namespace_with_placeholders_filled(tmp_path: Path) -> None:
+    ground = _ground(tmp_path)
+    steps.run(
+        ground, {"patch": {"kind": "service", "name": "<service>", "with": {"spec": {"selector": {"app": "<app>x"}}}}}
+    )
+    (call,) = (tmp_path / "calls").read_text().splitlines()
+    assert f"-n {ground.scene.namespace} patch service {ground.scene.service} --type=merge" in call
+    assert f'"app": "{ground.scene.app}x"' in call
+
+
+def test_what_was_not_put_aside_is_not_put_back(tmp_path: Path) -> None:
+    step = {"restore": {"kind": "configmap", "namespace": "kube-system", "name": "coredns"}}
+    assert steps.undo_all(_ground(tmp_path), [step]) == []
+    assert not (tmp_path / "calls").exists()
+
+
+def _write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_files(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "one/service.yaml": "kind: Service\nmetadata: {name: a}\n---\nkind: Service\nmetadata: {name: b}\n",
+            "one/expected.json": '{"status": "fault", "layer": "endpoints", "codes": ["SP301"]}',
+            "two/expected.yaml": "expect: {status: healthy}\ntarget: {service: a, from: client}\n",
+            "three/fault.yaml": "about: x\nexpect: {layer: ports}\nsteps: [{wait: 1}]\n",
+        },
+    )
+    found = {each.name: each for each in faults.in_folder(tmp_path)}
+    assert sorted(found) == ["one", "three", "two"]
+    (step,) = found["one"].steps
+    assert [each["metadata"]["name"] for each in step["apply"]] == ["a", "b"]
+    assert found["one"].expect.codes == ("SP301",)
+    assert found["two"].healthy
+    assert found["two"].target.client == "client"
+    assert found["three"].expect.layers == ("ports",)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "no fault folders"),
+        ({"one/service.yaml": "kind: Service\n"}, "neither fault.yaml nor expected"),
+        ({"one/expected.json": '{"layer": 5}'}, "expected.json"),
+        ({"one/fault.yaml": "about: x\nexpect: {layr: ports}\n"}, "layr"),
+        ({"one/fault.yaml": "a: [\n"}, "fault.yaml"),
+    ],
+)
+def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        faults.in_folder(_write(tmp_path, files))

@@ -1,0 +1,71 @@
+"""Marks of the score: right, right layer only, undecided, missed, and above all the false accusation."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcpath.lab.faults.fault import Expect, Fault
+from svcpath.lab.score.row import Given, given_by, results, row, totals
+
+ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
+HEADLESS = Fault(about="", name="h", expect=Expect(layer="resolution", codes=("SP116",)))
+WARNING = Fault(about="", name="w", expect=Expect(status="warning", layer="lifecycle"))
+HEALTHY = Fault(about="", name="ok", expect=Expect(status="healthy"))
+EITHER = Fault(about="", name="e", expect=Expect(status=("warning", "healthy"), layer="dataplane"))
+
+
+@pytest.mark.parametrize(
+    ("fault", "given", "mark"),
+    [
+        (ENDPOINTS, Given(status="fault", layer="endpoints", code="SP301"), "right"),
+        (ENDPOINTS, Given(status="fault", layer="endpoints", code="SP304"), "layer"),
+        (ENDPOINTS, Given(status="fault", layer="ports", code="SP403"), "FALSE"),
+        (ENDPOINTS, Given(status="fault", layer="resolution", cause_layer="endpoints", code="SP301"), "right"),
+        (ENDPOINTS, Given(status="inconclusive", layer="endpoints"), "undecided"),
+        (ENDPOINTS, Given(status="healthy"), "missed"),
+        (ENDPOINTS, Given(status="warning", layer="endpoints", code="SP301"), "missed"),
+        (ENDPOINTS, Given(status="error"), "missed"),
+        (HEADLESS, Given(status="fault", layer="resolution", cause_layer="endpoints", code="SP116"), "right"),
+        (WARNING, Given(status="warning", layer="lifecycle", code="SP706"), "right"),
+        (WARNING, Given(status="fault", layer="lifecycle", code="SP706"), "FALSE"),
+        (WARNING, Given(status="warning", layer="pod", code="SP503"), "missed"),
+        (HEALTHY, Given(status="healthy"), "right"),
+        (HEALTHY, Given(status="inconclusive"), "undecided"),
+        (HEALTHY, Given(status="warning", layer="pod"), "missed"),
+        (HEALTHY, Given(status="fault", layer="pod"), "FALSE"),
+        (EITHER, Given(status="healthy"), "right"),
+        (EITHER, Given(status="warning", layer="dataplane", code="SP608"), "right"),
+        (EITHER, Given(status="fault", layer="dataplane", code="SP608"), "FALSE"),
+    ],
+)
+def test_a_given_diagnosis_gets_its_mark(fault: Fault, given: Given, mark: str) -> None:
+    assert row(fault, "iptables", given, 1.0).mark == mark
+
+
+def test_totals_count_each_kind_and_the_results_hold_a_row_for_each() -> None:
+    rows = [
+        row(ENDPOINTS, "iptables", Given(status="fault", layer="endpoints", code="SP301"), 1.234),
+        row(HEALTHY, "nftables", Given(status="fault", layer="pod"), 0.5),
+        row(HEALTHY, "nftables", Given(status="inconclusive"), 0.5),
+    ]
+    assert totals(rows) == {"rows": 3, "right_layer": 1, "right_cause": 1, "inconclusive": 1, "false_accusations": 1}
+    kept = results(rows, {"date": "2026-01-01"})
+    assert kept["schema"] == "svcpath.score/v1"
+    assert [each["mark"] for each in kept["rows"]] == ["right", "FALSE", "undecided"]
+    assert kept["rows"][0]["seconds"] == 1.23
+
+
+def test_a_report_is_read_by_its_contract() -> None:
+    verdict = {
+        "status": "fault",
+        "layer": "ports",
+        "cause_layer": None,
+        "code": "SP403",
+        "standing": "proven",
+        "summary": "s",
+    }
+    assert given_by({"verdict": verdict}) == Given(
+        status="fault", layer="ports", code="SP403", standing="proven", summary="s"
+    )
+    with pytest.raises(KeyError):
+        given_by({})

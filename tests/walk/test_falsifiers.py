@@ -1,0 +1,277 @@
+"""Printed falsifiers are run: what would refute a finding is absent where the finding holds, and there where it does not."""
+
+from __future__ import annotations
+
+import re
+import string
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from svcpath.api import diagnose
+from svcpath.evidence.sources.memory import BytesSource
+from svcpath.evidence.sources.recordings import recording_files
+from svcpath.reports.report import FindingRecord, Report
+from svcpath.walk.findings.catalogue import catalogue, falsifier
+from tests.walk import fake_tools
+from tests.walk.cases import case, names
+from tests.walk.clusters import cluster, port, service
+from tests.walk.counter import COUNTER, counter
+from tests.walk.kinds import BROKEN
+
+Shown = Callable[[str], bool]
+
+
+def _some(output: str) -> bool:
+    return bool(output.strip())
+
+
+def _none(output: str) -> bool:
+    return not output.strip()
+
+
+def _equal_generations(output: str) -> bool:
+    found = dict(re.findall(r"(observedGeneration|generation): (\d+)", output))
+    return found.get("generation") == found.get("observedGeneration")
+
+
+#: What each falsifier's prose asks for, as a check of its output.
+REFUTED: dict[str, Shown] = {
+    "SP201": _some,
+    "SP204": lambda output: "selector:" not in output and bool(re.search(r"externalName: [a-z]", output)),
+    "SP206": lambda output: bool(re.search(r"\bport: 8443$", output, re.M)),
+    "SP301": _some,
+    "SP302": _some,
+    "SP303": lambda output: "addresses:" in output,
+    "SP304": _some,
+    "SP305": _some,
+    "SP306": _some,
+    "SP307": lambda output: "endpointslice-controller.k8s.io" in output,
+    "SP308": _some,
+    "SP309": lambda output: len(output.strip().splitlines()) <= 1,
+    "SP310": lambda output: "fd00:" in output,
+    "SP312": lambda output: "192.0.2.7" not in output,
+    "SP313": _none,
+    "SP314": lambda output: bool(output) and not re.search(r"\b0/[1-9]", output),
+    "SP315": _some,
+    "SP316": lambda output: _none(output) or "false" in output,
+    "SP401": _some,
+    "SP402": _some,
+    "SP403": _some,
+    "SP404": _some,
+    "SP405": _some,
+    "SP406": lambda output: output.strip() in ("0", "1"),
+    "SP407": lambda output: bool(re.search(r"name: ''$", output, re.M)),
+    "SP408": _some,
+    "SP409": lambda output: bool(re.search(r"\bport: 8080$", output, re.M)),
+    "SP410": _some,
+    "SP504": lambda output: bool(re.search(r"\bReady\b", output)) and "NotReady" not in output,
+    "SP505": lambda output: bool(re.search(r"\b1/1 +Running\b", output)),
+    "SP606": lambda output: output.strip() == "0",
+    "SP611": lambda output: output.strip().endswith("= 0"),
+    "SP702": _equal_generations,
+    "SP703": lambda output: output.strip() == "0",
+    "SP704": lambda output: "successfully" in output,
+}
+
+#: Codes whose falsifier needs traffic, a live node, or a reader: not run here.
+NOT_RUN = {
+    "SP311": "a second finding beside SP302; its own falsifier is that of SP201",
+    "SP411": "a slice's ports are shown to a reader",
+    "SP503": "a connection from the client",
+    "SP601": "the data plane's own tests",
+    "SP602": "the data plane's own tests",
+    "SP603": "the data plane's own tests",
+    "SP604": "the data plane's own tests",
+    "SP605": "the data plane's own tests",
+    "SP607": "the data plane's own tests",
+    "SP608": "the data plane's own tests",
+    "SP609": "a request to a node",
+    "SP610": "the data plane's own tests",
+    "SP612": "the data plane's own tests",
+    "SP613": "a node's /sys",
+    "SP620": "the data plane's own tests",
+}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One falsifier as a report prints it, with the evidence that the report is about."""
+
+    where: str
+    files: Mapping[str, bytes]
+    finding: FindingRecord
+    report: Report
+    options: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.finding.code}"
+
+
+def _printed(where: str, files: Mapping[str, bytes], report: Report, **options: str) -> Iterator[Printed]:
+    for finding in report.findings:
+        for hypothesis in finding.hypotheses[:1]:
+            if hypothesis.falsifier and finding.status != "pass":
+                yield Printed(where, files, finding, report, options)
+
+
+def _all() -> Iterator[Printed]:
+    for mode in ("iptables", "nftables"):
+        files = recording_files(mode)
+        for name in ("echo-server", "echo-headless", "empty-service", "wrong-port"):
+            options = {"namespace": "service-ops", "client": "pod/client"}
+            report = diagnose(BytesSource(files), f"svc/{name}", **options)
+            yield from _printed(f"{mode} {name}", files, report, **options)
+    for name in names(17, 59):
+        yield from _printed(name, case(name).files, case(name).diagnose())
+    for one in BROKEN:
+        files = one.build().evidence()
+        options = {"namespace": "shop", **one.options}
+        report = diagnose(BytesSource(files), one.target, **options)
+        yield from _printed(one.name, files, report, **options)
+
+
+ALL = list(_all())
+
+#: Evidence that has no such object for a tool to show: a node that only a list of nodes tells of.
+ELSEWHERE = {("57-calico-bpf-dead-node-backend", "SP504")}
+
+
+def _few(printed: list[Printed]) -> Iterator[Printed]:
+    """All of the recordings and cases; of the many kinds two for each code."""
+    seen: dict[str, int] = {}
+    for one in printed:
+        code = one.finding.code
+        if code in NOT_RUN or (one.where, code) in ELSEWHERE:
+            continue
+        seen[code] = seen.get(code, 0) + (one.where in KINDS)
+        if one.where not in KINDS or seen[code] <= 2:
+            yield one
+
+
+KINDS = {one.name for one in BROKEN}
+RUN = list(_few(ALL))
+
+
+def _run(command: str, files: Mapping[str, bytes], folder: Path) -> str:
+    environment = fake_tools.install(folder, files)
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode != 99, done.stderr
+    assert done.returncode in (0, 1, 2), done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("one", RUN, ids=str)
+def test_a_falsifier_holds_its_tongue_where_the_finding_is_right_and_speaks_where_it_is_wrong(
+    one: Printed, tmp_path: Path
+) -> None:
+    command, shown = one.finding.hypotheses[0].falsifier, REFUTED[one.finding.code]
+    here = _run(command, one.files, tmp_path / "broken")
+    assert not shown(here), f"{command}\nwould refute a right finding by printing:\n{here}"
+    other = counter(one.files, one.finding, one.report)
+    there = _run(command, other.evidence(), tmp_path / "counter")
+    assert shown(there), f"{command}\nsays nothing where the finding is wrong:\n{there}"
+
+
+@pytest.mark.parametrize("one", RUN, ids=str)
+def test_where_the_falsifier_speaks_the_finding_is_not_made(one: Printed) -> None:
+    other = counter(one.files, one.finding, one.report)
+    target = f"svc/{one.report.target.service}" if one.report.target.service else ""
+    options = {"namespace": one.report.target.namespace, **one.options}
+    again = diagnose(BytesSource(other.evidence()), target, **options)
+    same = [
+        each.sentence for each in again.findings if each.code == one.finding.code and each.status == one.finding.status
+    ]
+    assert not same, f"{one.finding.hypotheses[0].falsifier}\nstill: {same}"
+
+
+def test_every_code_that_the_evidence_shows_is_run_or_named_as_not_run() -> None:
+    printed = {one.finding.code for one in ALL}
+    assert printed <= set(REFUTED) | set(NOT_RUN)
+    assert set(REFUTED) <= printed, "a check for a code that no evidence here shows"
+    assert set(REFUTED) <= set(COUNTER)
+
+
+#: Names no API server would take; evidence from elsewhere may hold anything.
+HOSTILE = (
+    "x'; touch pwned; '",
+    '"; touch pwned; "',
+    "$(touch pwned)",
+    "`touch pwned`",
+    "a\ntouch pwned\n",
+    "-o x; touch pwned",
+    "&& touch pwned",
+)
+
+
+def _quick(folder: Path) -> dict[str, str]:
+    """Tools that read their input and print nothing: only the shell's own reading of the command is looked at."""
+    (folder / "bin").mkdir()
+    for tool in fake_tools.TOOLS:
+        script = folder / "bin" / tool
+        script.write_text("#!/bin/sh\nexit 0\n")
+        script.chmod(0o755)
+    (folder / "cwd").mkdir()
+    return {"PATH": f"{folder / 'bin'}:/usr/bin:/bin"}
+
+
+def _nothing_is_run(command: str, folder: Path, environment: dict[str, str]) -> None:
+    subprocess.run(
+        ["sh", "-c", command],
+        env=environment,
+        cwd=folder / "cwd",
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+    assert not list((folder / "cwd").iterdir()), command
+
+
+@pytest.mark.parametrize("code", [code for code, entry in catalogue().items() if entry.falsifier])
+def test_no_hostile_name_breaks_out_of_a_falsifier(code: str, tmp_path: Path) -> None:
+    template = catalogue()[code].falsifier
+    assert template is not None
+    both = (template.command, template.refutes)
+    fields = {name for text in both for _, name, _, _ in string.Formatter().parse(text) if name}
+    safe = {"show": "iptables-save", "tables": "/proc/net/tcp", "reach": "(0{8})"}
+    environment = _quick(tmp_path)
+    for hostile in HOSTILE:
+        values: dict[str, object] = {f"raw_{name}": safe[name] for name in fields & set(safe)}
+        values.update(dict.fromkeys(fields - set(safe), hostile))
+        made = falsifier(code, **values)
+        assert made is not None
+        _nothing_is_run(made.command, tmp_path, environment)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_hostile_name_in_the_evidence_breaks_out_of_any_printed_command(hostile: str, tmp_path: Path) -> None:
+    selecting = cluster(selector={"app": hostile, hostile: "x"})
+    listening = cluster(ports=[port(80, 18080)])
+    silent = cluster(ports=[port(80, 18080)])
+    named = cluster(ports=[port(80, hostile, hostile)])
+    commands: list[str] = []
+    for each in (selecting, listening, silent, named):
+        each.sockets.clear()
+        for one in each.of("Pod"):
+            one["metadata"]["name"] = hostile
+            one["spec"]["nodeName"] = hostile
+        each.settle()
+        if each is silent:
+            each.drop("Pod")
+        each.add(service(hostile))
+        report = each.diagnose(symptom="Connection refused")
+        commands += [one.falsifier for finding in report.findings for one in finding.hypotheses]
+        commands += [one.command for finding in report.findings for one in finding.evidence]
+        commands += [one.command for one in report.not_tested]
+        commands += [one.command for one in report.observations]
+    assert any("touch pwned" in one for one in commands)
+    environment = _quick(tmp_path)
+    for command in dict.fromkeys(commands):
+        if not command.startswith("on the client's node"):
+            _nothing_is_run(command, tmp_path, environment)
