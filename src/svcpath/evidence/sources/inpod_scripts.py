@@ -24,8 +24,8 @@ RESOLVER_VARIABLES = (
 
 #: `cat` where there is one, else the shell itself.
 _SHOW = (
-    "show() { if command -v cat >/dev/null 2>&1; then cat \"$@\"; else for f in \"$@\"; do [ -r \"$f\" ] || return 1; "
-    "while IFS= read -r l || [ -n \"$l\" ]; do printf '%s\\n' \"$l\"; done <\"$f\"; done; fi; }; "
+    'show() { if command -v cat >/dev/null 2>&1; then cat "$@"; else for f in "$@"; do [ -r "$f" ] || return 1; '
+    'while IFS= read -r l || [ -n "$l" ]; do printf \'%s\\n\' "$l"; done <"$f"; done; fi; }; '
 )
 
 PROCESSES = r"""
@@ -81,11 +81,11 @@ _NODE_LOOKUP = (
 )
 _JAVA_LOOKUP = (
     "class L{public static void main(String[] n){for(String x:n){try{StringBuilder b=new StringBuilder();"
-    "for(java.net.InetAddress a:java.net.InetAddress.getAllByName(x))b.append(a.getHostAddress()).append(\" \");"
-    "System.out.println(x+\"\\tok\\t\"+b);}catch(Exception e){System.out.println(x+\"\\t\\t\"+e);}}}}"
+    'for(java.net.InetAddress a:java.net.InetAddress.getAllByName(x))b.append(a.getHostAddress()).append(" ");'
+    'System.out.println(x+"\\tok\\t"+b);}catch(Exception e){System.out.println(x+"\\t\\t"+e);}}}}'
 )
 _PHP_LOOKUP = (
-    'foreach(array_slice($argv,1) as $n){$a=gethostbynamel($n);'
+    "foreach(array_slice($argv,1) as $n){$a=gethostbynamel($n);"
     'echo $n."\\t".($a?"ok\\t".implode(" ",$a):"\\tgethostbynamel: false")."\\n";}'
 )
 _RUBY_LOOKUP = (
@@ -94,22 +94,22 @@ _RUBY_LOOKUP = (
 )
 #: Program that a name is resolved with -> shell text; names are "$@". Each prints NAME, "ok" or a code, addresses or text.
 LOOKUPS: Mapping[str, str] = {
-    "python3": f"python3 -c \"$PYTHON\" \"$@\"",
-    "python": f"python -c \"$PYTHON\" \"$@\"",
-    "node": "node -e \"$NODE\" \"$@\"",
-    "java": "printf '%s' \"$JAVA\" | java --source 11 /dev/stdin \"$@\"",
-    "php": "php -r \"$PHP\" -- \"$@\"",
-    "ruby": "ruby -e \"$RUBY\" -- \"$@\"",
+    "python3": 'python3 -c "$PYTHON" "$@"',
+    "python": 'python -c "$PYTHON" "$@"',
+    "node": 'node -e "$NODE" "$@"',
+    "java": 'printf \'%s\' "$JAVA" | java --source 11 /dev/stdin "$@"',
+    "php": 'php -r "$PHP" -- "$@"',
+    "ruby": 'ruby -e "$RUBY" -- "$@"',
     "getent": (
-        "for n in \"$@\"; do o=$(getent ahosts \"$n\" 2>&1); c=$?; "
-        "if [ $c -eq 0 ]; then printf '%s\\tok\\t%s\\n' \"$n\" \"$(printf '%s\\n' \"$o\" | "
-        "while read -r a _; do printf '%s ' \"$a\"; done)\"; "
-        "else printf '%s\\t\\tgetent ahosts: exit %s %s\\n' \"$n\" $c \"$o\"; fi; done"
+        'for n in "$@"; do o=$(getent ahosts "$n" 2>&1); c=$?; '
+        'if [ $c -eq 0 ]; then printf \'%s\\tok\\t%s\\n\' "$n" "$(printf \'%s\\n\' "$o" | '
+        'while read -r a _; do printf \'%s \' "$a"; done)"; '
+        'else printf \'%s\\t\\tgetent ahosts: exit %s %s\\n\' "$n" $c "$o"; fi; done'
     ),
     "ping": (
-        "for n in \"$@\"; do o=$(ping -c 1 -w 1 \"$n\" 2>&1 | head -n 1); case $o in "
-        "*\\(*\\)*) a=${o#*\\(}; printf '%s\\tok\\t%s\\n' \"$n\" \"${a%%\\)*}\";; "
-        "*) printf '%s\\t\\t%s\\n' \"$n\" \"$o\";; esac; done"
+        'for n in "$@"; do o=$(ping -c 1 -w 1 "$n" 2>&1 | head -n 1); case $o in '
+        '*\\(*\\)*) a=${o#*\\(}; printf \'%s\\tok\\t%s\\n\' "$n" "${a%%\\)*}";; '
+        '*) printf \'%s\\t\\t%s\\n\' "$n" "$o";; esac; done'
     ),
 }
 #: The interpreters whose own lookup is the application's, by the name of the program.
@@ -150,38 +150,33 @@ _PYTHON_DIAL = (
     "  [x.start() for x in g]; [x.join() for x in g]\n"
 )
 _EACH = 'set -f; i=0; for u in "$@"; do { %s; } & i=$((i+1)); [ $((i %% 16)) -eq 0 ] && wait; done; wait'
-_SPLIT = 'r=${u#*://}; p=${r##*:}; h=${r%:*}; h=${h#\\[}; h=${h%\\]}'
+_SPLIT = "r=${u#*://}; p=${r##*:}; h=${r%:*}; h=${h#\\[}; h=${h%\\]}"
 _LINE = "printf '%s\\t%s\\t%s\\n'"
 _WITHIN = 't=; command -v timeout >/dev/null 2>&1 && t="timeout 3"'
 #: Program that connects -> shell text; URLs are "$@".
 DIALS: Mapping[str, str] = {
-    "python3": "python3 -c \"$DIAL\" \"$@\"",
+    "python3": 'python3 -c "$DIAL" "$@"',
     "curl": _EACH
     % (
         "case $u in tcp://*) v=telnet://${u#tcp://}; f=;; *) v=$u/; f=-I;; esac; "
         "o=$(curl -sSk $f --connect-timeout 2 --max-time 4 -o /dev/null "
         "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
-        f"; {_LINE} \"$u\" $c \"$(echo $o)\""
+        f'; {_LINE} "$u" $c "$(echo $o)"'
     ),
     "bash": _WITHIN
     + "; "
-    + _EACH
-    % (_SPLIT + f"; o=$($t bash -c \"exec 3<>/dev/tcp/$h/$p\" 2>&1); c=$?; {_LINE} \"$u\" $c \"$(echo $o)\""),
+    + _EACH % (_SPLIT + f'; o=$($t bash -c "exec 3<>/dev/tcp/$h/$p" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)"'),
     "nc": _WITHIN
     + "; "
     + _EACH
     % (
-        _SPLIT
-        + f"; o=$($t nc -z -w 2 \"$h\" \"$p\" 2>&1 </dev/null); c=$?; case $o in *sage*|*nvalid*|*nknown*) "
-        f"o=$($t nc -w 2 \"$h\" \"$p\" 2>&1 </dev/null); c=$?;; esac; {_LINE} \"$u\" $c \"$(echo $o)\""
+        _SPLIT + f'; o=$($t nc -v -z -w 2 "$h" "$p" 2>&1 </dev/null); c=$?; case $o in *sage*|*nvalid*|*nknown*) '
+        f'o=$($t nc -w 2 "$h" "$p" 2>&1 </dev/null); c=$?;; esac; {_LINE} "$u" $c "$(echo $o)"'
     ),
     "wget": _WITHIN
     + "; "
     + _EACH
-    % (
-        "case $u in http*) o=$($t wget -T 2 -q -O /dev/null \"$u/\" 2>&1); c=$?; "
-        f"{_LINE} \"$u\" $c \"$(echo $o)\";; esac"
-    ),
+    % (f'case $u in http*) o=$($t wget -T 2 -q -O /dev/null "$u/" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)";; esac'),
 }
 
 _TEXTS = {
@@ -224,7 +219,9 @@ class Script:
     def command(self, *arguments: str) -> list[str]:
         """argv for an exec."""
         texts = "".join(
-            f"{name}={_quoted(text)}; " for name, text in _TEXTS.items() if any(f"${name}\"" in look for look in self.looks.values())
+            f"{name}={_quoted(text)}; "
+            for name, text in _TEXTS.items()
+            if any(f'${name}"' in look for look in self.looks.values())
         )
         body = "".join(
             f"printf '\\n{self.word} + %s\\n' {name}; ( {look}\n) 2>/dev/null; printf '\\n{self.word} = %s\\n' $?; "

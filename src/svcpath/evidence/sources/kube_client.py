@@ -106,7 +106,7 @@ class KubeClient:
         named = self.access.kubeconfig or None
         try:
             if named is None and not _has_kubeconfig() and _in_cluster():
-                config.load_incluster_config(client_configuration=configuration)
+                config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
                 self.namespace = _own_namespace()
             else:
                 loader = await asyncio.wait_for(
@@ -118,11 +118,15 @@ class KubeClient:
                     ),
                     self.access.timeout,
                 )
-                current = loader.current_context
-                self.context = str(current["name"])
-                self.namespace = str(current["context"].safe_get("namespace") or "default")
+                current: Any = loader.current_context or {}
+                self.context = str(current.get("name", ""))
+                inner = current.get("context")
+                held = getattr(inner, "value", inner) or {}
+                self.namespace = str(held.get("namespace") or "default")
         except TimeoutError as error:
-            raise SourceUnavailable(f"the kubeconfig's credential plugin did not end in {self.access.timeout:g} s") from error
+            raise SourceUnavailable(
+                f"the kubeconfig's credential plugin did not end in {self.access.timeout:g} s"
+            ) from error
         except config.ConfigException as error:
             raise _configuration_error(str(error), self.access) from error
         except (OSError, ValueError, TypeError, KeyError) as error:
