@@ -23,8 +23,8 @@ from svcpath.walk.scene import scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     client = yield from gather(request, view)
-    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else ())
-    answering = yield from world.gather(request.client_namespace)
+    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else (), request.namespaces)
+    answering = yield from world.gather(request.client_namespace, request.namespaces)
     lookups = yield from recorded.check(request, view, client)
     judgements = [
         cluster_dns.check(dns),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcpath.evidence.facts.dns import Lookup
-from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import musl
 from svcpath.walk.ask import Asking
@@ -21,7 +21,14 @@ NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     replies = yield (
-        Need(Kind.LOOKUPS, pod=request.client),
+        Need(
+            Kind.LOOKUPS,
+            pod=request.client,
+            container=request.container,
+            cost=Cost.EXEC,
+            permission="create pods/exec",
+            about=client.names,
+        ),
         Need(Kind.DURATIONS),
         Need(Kind.CONNTRACK_STATS),
         Need(Kind.NODE_REPORT),
