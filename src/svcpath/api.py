@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
@@ -39,6 +41,9 @@ from svcpath.walk.request import Request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
+if TYPE_CHECKING:
+    from svcpath.evidence.sources.kube import ClusterSource
+
 __all__ = [
     "DriftContract",
     "Report",
@@ -46,6 +51,8 @@ __all__ = [
     "ResolveReport",
     "Source",
     "TraceContract",
+    "bundle",
+    "cluster",
     "diagnose",
     "drift",
     "files",
@@ -70,6 +77,8 @@ def request(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
 ) -> Request:
     """Read a target as users write it.
 
@@ -106,6 +115,8 @@ def request(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
     )
 
 
@@ -115,6 +126,31 @@ def files(*paths: str | Path) -> FilesSource:
     Raises SourceUnavailable when a path can't be read at all.
     """
     return FilesSource([Path(one) for one in paths])
+
+
+def bundle(path: str | Path) -> BundleSource:
+    """A bundle that ``svcpath collect`` wrote, as a Source. Raises FormatError for one that was changed."""
+    return BundleSource.open(Path(path))
+
+
+def cluster(
+    *,
+    context: str = "",
+    kubeconfig: str = "",
+    as_user: str = "",
+    timeout: float = 60.0,
+    execs: bool = True,
+    all_nodes: bool = False,
+) -> ClusterSource:
+    """A running cluster as a Source and context manager. ``timeout`` is in seconds, for everything together.
+
+    Raises SourceUnavailable when it can't be reached, UsageError for a context that is not there.
+    """
+    from svcpath.evidence.sources.kube import ClusterSource, Options
+    from svcpath.evidence.sources.kube_client import Access
+
+    access = Access(context=context, kubeconfig=kubeconfig, as_user=as_user, timeout=timeout)
+    return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 
 def diagnose(
@@ -128,6 +164,8 @@ def diagnose(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
     progress: Callable[[LayerResult], None] | None = None,
 ) -> Report:
     """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
@@ -144,6 +182,8 @@ def diagnose(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
     )
     return report(walk(source, asked, progress))
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import dataplane, demo, diagnose, explain, lab, report, resolve
+from svcpath.cli import bundle, collect, dataplane, demo, diagnose, explain, lab, report, resolve
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -24,6 +24,8 @@ app = typer.Typer(
 )
 app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
 app.command("resolve", help=resolve.HELP)(resolve.resolve)
+app.command("collect", help=collect.HELP)(collect.collect)
+app.add_typer(bundle.app)
 app.add_typer(dataplane.app)
 app.add_typer(lab.app, name="lab")
 app.command("explain", help=explain.HELP)(explain.explain)
