@@ -92,7 +92,7 @@ def _facts(observations: tuple[Any, ...]) -> dict[tuple[str, ...], Any]:
     for one in observations:
         where = one.provenance
         if isinstance(one.value, Object):
-            key = (one.kind.value, one.value.namespace, one.value.name)
+            key: tuple[str, ...] = (one.kind.value, one.value.namespace, one.value.name)
         else:
             key = (one.kind.value, where.pod or where.node, where.container)
         while key in found and not isinstance(one.value, Object):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -82,7 +82,8 @@ def remembered(call: Call, source: Source) -> Call:
         return call
     held = source.bundle.manifest.request
     known = {one.name for one in fields(Call) if isinstance(getattr(call, one.name), str)}
-    return replace(call, **{key: value for key, value in held.items() if key in known and not getattr(call, key)})
+    words: dict[str, Any] = {key: each for key, each in held.items() if key in known and not getattr(call, key)}
+    return replace(call, **words)
 
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")

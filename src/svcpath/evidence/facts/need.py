@@ -104,7 +104,7 @@ class Need:
     ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service`` narrows slices and events to one Service.
     ``permission`` names the right a live source must have, e.g. "create pods/exec".
     ``about`` says what a live look is about and bounds it: the names to look up (LOOKUPS), what to connect to as URLs, one
-    per attempt (ATTEMPTS), the namespaces that are enough (a kind asked for without one). Recorded evidence gives all
+    per attempt (ATTEMPTS), the namespaces or nodes that are enough (a kind asked for without one). Recorded evidence gives all
     it has.
     """
 

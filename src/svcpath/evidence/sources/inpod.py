@@ -384,7 +384,7 @@ def _lookup_command(program: str, name: str) -> str:
 def _dial_command(program: str, url: str) -> str:
     where = target(url) or ("ADDRESS", 0)
     if program == "curl" and url.startswith("http"):
-        return f"curl -svk -I --connect-timeout 2 {shlex.quote(url + '/')}"
+        return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"
     if program.startswith("python"):
         return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({where!r}, 2))')}"
     if program == "nc":

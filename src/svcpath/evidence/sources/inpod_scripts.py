@@ -133,7 +133,7 @@ _PYTHON_DIAL = (
     "  except Exception as x: o='errno'; e=str(x)\n"
     "  if o=='ok' and s=='http':\n"
     "    try:\n"
-    "      k.sendall(('HEAD / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n\\r\\n').encode()); b=k.recv(512)\n"
+    "      k.sendall(('GET / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n\\r\\n').encode()); b=k.recv(512)\n"
     "      w=b.split(b' ',2)\n"
     "      if b[:5]==b'HTTP/' and len(w)>1: c=int(w[1][:3])\n"
     "      else: o='http-error'; e='no HTTP reply' if b else 'closed without a reply'\n"
@@ -158,8 +158,8 @@ DIALS: Mapping[str, str] = {
     "python3": 'python3 -c "$DIAL" "$@"',
     "curl": _EACH
     % (
-        "case $u in tcp://*) v=telnet://${u#tcp://}; f=;; *) v=$u/; f=-I;; esac; "
-        "o=$(curl -sSk $f --connect-timeout 2 --max-time 4 -o /dev/null "
+        "case $u in tcp://*) v=telnet://${u#tcp://};; *) v=$u/;; esac; "
+        "o=$(curl -sSk --connect-timeout 2 --max-time 4 -o /dev/null "
         "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
         f'; {_LINE} "$u" $c "$(echo $o)"'
     ),

@@ -139,8 +139,13 @@ class ObjectReader:
         return await self._listed(_Look(resource, namespace, selector))
 
     async def one(self, kind: Kind, namespace: str, name: str) -> Listed:
+        """One object: from the list that is held already, else by itself."""
         (resource,) = RESOURCES[kind]
-        return await self._listed(_Look(resource, namespace, name=name))
+        listed = await self._listed(_Look(resource, namespace, name=name))
+        mine = tuple(obj for obj in listed.objects if obj.name == name)
+        return Listed(
+            mine, listed.damaged, listed.trouble if not mine else "", not mine and not listed.trouble, listed.at
+        )
 
     def _absent(self, need: Need, looks: Sequence[_Look], answers: Sequence[Listed], *, listing: bool) -> Observed:
         place = f" in namespace {need.namespace}" if need.namespace else ""

@@ -148,7 +148,7 @@ class NodeReader:
             return await self._config_maps(need)
         if need.node == "?" or need.kind in _READ_AS_TEXT:
             return (_quiet(need, "the same is read in another form"),)
-        nodes, left = await self._nodes(need.node)
+        nodes, left = await self._nodes(need.node, need.about)
         if not nodes:
             return (_unreadable(need, "", self._why_no_agent()),)
         found: list[Observed] = []
@@ -176,11 +176,13 @@ class NodeReader:
             found.extend(agent for pod in listed.objects if isinstance(pod, api.Pod) and (agent := _agent(pod)))
         return tuple(sorted(found, key=lambda one: (one.node, one.kind)))
 
-    async def _nodes(self, asked: str) -> tuple[list[str], int]:
+    async def _nodes(self, asked: str, enough: tuple[str, ...]) -> tuple[list[str], int]:
         agents = await self.agents()
         if asked:
             return ([asked] if any(one.node == asked for one in agents) else []), 0
         every = list(dict.fromkeys(one.node for one in agents))
+        if enough and not self._every_node:
+            return [one for one in every if one in enough], 0
         if self._every_node or len(every) <= SOME_NODES:
             return every, 0
         return every[:SOME_NODES], len(every) - SOME_NODES

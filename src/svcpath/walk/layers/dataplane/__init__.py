@@ -100,7 +100,7 @@ def _around(
         Need(Kind.CONNTRACK, node=client_node),
         Need(Kind.SYSCTL, node=client_node),
         Need(Kind.DURATIONS),
-        Need(Kind.HAIRPIN_MODE),
+        Need(Kind.HAIRPIN_MODE, about=(client_node,) if client_node else ()),
         Need(Kind.ATTEMPTS),
         Need(Kind.HEALTH_REPLIES),
         Need(Kind.IPVSADM_LCN, node=client_node),

@@ -30,7 +30,7 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
             about=client.names,
         ),
         Need(Kind.DURATIONS),
-        Need(Kind.CONNTRACK_STATS),
+        Need(Kind.CONNTRACK_STATS, about=_node(client)),
         Need(Kind.NODE_REPORT),
     )
     lookups, durations, stats, reports = replies
@@ -50,6 +50,11 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
         count = sum(len(one.fact.seconds) for one in timed)
         phrase = f"{count} lookups took up to {max(value for one in timed for value in one.fact.seconds):g} s"
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
+
+
+def _node(client: Client) -> tuple[str, ...]:
+    node = client.pod.fact.spec.node_name if client.pod else None
+    return (node,) if node else ()
 
 
 def _wanted(request: Request, view: Scene, client: Client, name: str) -> bool:
