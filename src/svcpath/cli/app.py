@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import bundle, collect, dataplane, demo, diagnose, explain, lab, report, resolve
+from svcpath.cli import bundle, can_i, collect, dataplane, demo, diagnose, doctor, explain, lab, report, resolve
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -26,6 +26,8 @@ app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
 app.command("resolve", help=resolve.HELP)(resolve.resolve)
 app.command("collect", help=collect.HELP)(collect.collect)
 app.add_typer(bundle.app)
+app.command("can-i", help=can_i.HELP)(can_i.can_i)
+app.command("doctor", help=doctor.HELP)(doctor.doctor)
 app.add_typer(dataplane.app)
 app.add_typer(lab.app, name="lab")
 app.command("explain", help=explain.HELP)(explain.explain)

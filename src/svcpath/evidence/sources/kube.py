@@ -17,11 +17,12 @@ from typing import Any, Self, TypeVar
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.sources import inpod, node
+from svcpath.evidence.sources import inpod, node, rights
 from svcpath.evidence.sources.inpod import Done, Execs, Limits, PodReader
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
-from svcpath.evidence.sources.node import NodeReader
+from svcpath.evidence.sources.node import Agent, NodeReader
+from svcpath.evidence.sources.rights import Answer
 
 T = TypeVar("T")
 Observed = Observation[Any]
@@ -126,6 +127,14 @@ class ClusterSource:
         return (Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube")),)
 
     # --- what was done ------------------------------------------------------------------------------------------------
+
+    def rights(self, namespace: str, client_namespace: str = "") -> tuple[Answer, ...]:
+        """What the current account may do of all that a diagnosis in ``namespace`` uses."""
+        return self._run(rights.ask(self._client, rights.rights(namespace, client_namespace)))
+
+    def agents(self) -> tuple[Agent, ...]:
+        """The Pods through which nodes are looked at."""
+        return self._run(self._nodes.agents())
 
     @property
     def namespace(self) -> str:
