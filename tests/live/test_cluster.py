@@ -33,7 +33,7 @@ def diagnose(lab: Lab, service: str, **options: Any) -> Report:
 
 
 def told(report: Report) -> tuple[str, str | None, str]:
-    return report.verdict.status, report.verdict.layer, report.verdict.code
+    return report.verdict.status, report.verdict.layer, report.verdict.code or ""
 
 
 @pytest.mark.parametrize("service", EXPECTED)

@@ -6,23 +6,24 @@ with a colon and the directive, 4 for "no file names".
 
 from __future__ import annotations
 
+import os
 import sys
 
 _NO_FILES = 4
 
 
-def main() -> int:
-    import typer.main
-
+def main() -> None:
+    """Answer kubectl with the shell completion that the command tree has for bash."""
+    words = sys.argv[1:] or [""]
+    os.environ["_SVCPATH_COMPLETE"] = "complete_bash"
+    # Bash's variables: the line so far and the number of the word that is being written.
+    os.environ["COMP_WORDS"] = " ".join(["svcpath", *words])
+    os.environ["COMP_CWORD"] = str(len(words))
     from svcpath.cli.app import app
 
-    words = sys.argv[1:] or [""]
-    from click.shell_completion import ShellComplete
-
-    found = ShellComplete(typer.main.get_command(app), {}, "svcpath", "_SVCPATH_COMPLETE").get_completions(
-        words[:-1], words[-1]
-    )
-    for one in found:
-        sys.stdout.write(f"{one.value}\n")
-    sys.stdout.write(f":{_NO_FILES}\n")
-    return 0
+    try:
+        app(prog_name="svcpath")
+    except SystemExit:
+        sys.stdout.write(f":{_NO_FILES}\n")
+        sys.stdout.flush()
+    sys.exit(0)

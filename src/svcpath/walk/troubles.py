@@ -17,13 +17,22 @@ from svcpath.walk.findings.finding import LayerResult, NotTested
 Met = tuple[Need, tuple[Observation[Any], ...]]
 
 
+def _is_trouble(one: Observation[Any]) -> bool:
+    return one.state is State.UNREADABLE and one.provenance.source == "kube" and bool(one.provenance.command)
+
+
+def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
+    """The first look of ``observations`` that went wrong on a cluster, if one did."""
+    return next((one for one in observations if _is_trouble(one)), None)
+
+
 def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:
     """``result`` with a gap for each reason why something could not be looked at."""
     by_reason: dict[str, tuple[dict[str, None], str]] = {}
     for need, observations in met:
         for one in observations:
             where = one.provenance
-            if one.state is not State.UNREADABLE or where.source != "kube" or not where.command:
+            if not _is_trouble(one):
                 continue
             whats, _ = by_reason.setdefault(one.reason, ({}, where.command))
             whats[f"{need.kind.value}{_of(need, one)}"] = None

@@ -196,6 +196,8 @@ class ObjectReader:
             except ApiTrouble as error:
                 if error.status == 410 and attempt == 1:
                     continue
+                if error.status == 410:
+                    return self._kept(look, objects, damaged, "the list changes faster than it can be read (410)")
                 return self._kept(look, objects, damaged, _trouble(error, look))
             except FormatError as error:
                 return self._kept(look, objects, damaged, f"the answer is no list of {look.resource.plural}: {error}")
