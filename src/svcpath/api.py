@@ -79,6 +79,7 @@ def request(
     symptom: str = "",
     thorough: bool = False,
     all_nodes: bool = False,
+    each_node: bool = False,
 ) -> Request:
     """Read a target as users write it.
 
@@ -117,6 +118,7 @@ def request(
         symptom=symptom,
         thorough=thorough,
         all_nodes=all_nodes,
+        each_node=each_node,
     )
 
 
@@ -166,6 +168,7 @@ def diagnose(
     symptom: str = "",
     thorough: bool = False,
     all_nodes: bool = False,
+    each_node: bool = False,
     progress: Callable[[LayerResult], None] | None = None,
 ) -> Report:
     """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
@@ -184,6 +187,7 @@ def diagnose(
         symptom=symptom,
         thorough=thorough,
         all_nodes=all_nodes,
+        each_node=each_node,
     )
     return report(walk(source, asked, progress))
 

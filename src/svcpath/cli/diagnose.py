@@ -49,6 +49,12 @@ def diagnose(
     all_nodes: live.AllNodes = False,
     thorough: live.Thorough = False,
     max_probes: live.MaxProbes = 200,
+    each_node: live.EachNode = False,
+    until_fault: live.UntilFault = "",
+    allow_node_pod: live.AllowNodePod = False,
+    node_image: live.NodeImage = "",
+    allow_debug_container: live.AllowDebug = False,
+    debug_image: live.DebugImage = "",
     outputs: Annotated[
         list[str] | None,
         typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
@@ -73,22 +79,38 @@ def diagnose(
         symptom=symptom,
         thorough=thorough,
         all_nodes=all_nodes,
+        each_node=each_node,
     )
     done = ""
     if evidence:
         source = live.recorded(evidence)
         result = live.walk(source, live.remembered(call, source))
     else:
-        flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
-        with live.cluster(flags) as source:
-            result = live.walk(source, live.settled(call, source), live.progress)
-            done = live.audit(source)
+        flags = live.Cluster(
+            context=context,
+            kubeconfig=kubeconfig,
+            as_user=as_user,
+            timeout=timeout,
+            no_exec=no_exec,
+            all_nodes=all_nodes,
+            max_probes=max_probes,
+            allow_node_pod=allow_node_pod,
+            node_image=node_image,
+            allow_debug_container=allow_debug_container,
+            debug_image=debug_image,
+            extra=live.seconds(until_fault) if until_fault else 0.0,
+        )
+        with live.cluster(flags) as cluster:
+            asked = live.settled(call, cluster)
+            held = live.until_fault(cluster, flags.extra) if until_fault else cluster
+            result = live.walk(held, asked, live.progress)
+            done = live.audit(cluster)
     if quiet and not outputs:
         code = f"  {result.verdict.code}" if result.verdict.code else ""
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
         typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
         output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
-    if done and not quiet and sys.stderr.isatty():
+    if done and (sys.stderr.isatty() or "added to the cluster" in done) and not quiet:
         typer.echo(done, err=True)
     return of_verdict(result.verdict.status, strict=strict)

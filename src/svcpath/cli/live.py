@@ -32,6 +32,23 @@ Timeout = Annotated[str, typer.Option("--timeout", help="Time for all looks toge
 NoExec = Annotated[bool, typer.Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
 AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Look at every node, not the client's alone.")]
 Thorough = Annotated[bool, typer.Option("--thorough", help="Connect also where earlier answers decide already.")]
+EachNode = Annotated[
+    bool, typer.Option("--from-each-node", help="Connect from every node's network too: which nodes are hit.")
+]
+UntilFault = Annotated[
+    str, typer.Option("--until-fault", metavar="TIME", help="Repeat the connections until one fails, e.g. 10m.")
+]
+AllowNodePod = Annotated[
+    bool, typer.Option("--allow-node-pod", help="Where a node has no agent Pod: run a short-lived one, then remove it.")
+]
+NodeImage = Annotated[str, typer.Option("--node-image", help="Image of the node Pod; it needs sh, iptables and nft.")]
+AllowDebug = Annotated[
+    bool,
+    typer.Option(
+        "--allow-debug-container", help="Where a container has no shell: add one beside it (it stays listed)."
+    ),
+]
+DebugImage = Annotated[str, typer.Option("--debug-image", help="Image of the debug container.")]
 MaxProbes = Annotated[int, typer.Option("--max-probes", min=0, help="Connections that may be tried.")]
 Evidence = Annotated[
     list[Path] | None,
@@ -53,6 +70,7 @@ class Call:
     symptom: str = ""
     thorough: bool = False
     all_nodes: bool = False
+    each_node: bool = False
 
 
 def walk(source: Source, call: Call, progress: Callable[[LayerResult], None] | None = None) -> Report:
@@ -86,6 +104,10 @@ def remembered(call: Call, source: Source) -> Call:
     return replace(call, **words)
 
 
+#: kube-proxy's own image has the tools to read rules; the other has a shell, and musl's resolver.
+NODE_IMAGE = "registry.k8s.io/kube-proxy:v1.35.4"
+DEBUG_IMAGE = "docker.io/library/busybox:1.37-musl"
+
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
@@ -100,6 +122,11 @@ class Cluster:
     no_exec: bool = False
     all_nodes: bool = False
     max_probes: int = 200
+    allow_node_pod: bool = False
+    node_image: str = ""
+    allow_debug_container: bool = False
+    debug_image: str = ""
+    extra: float = 0.0
 
 
 def seconds(text: str) -> float:
@@ -133,9 +160,20 @@ def cluster(flags: Cluster) -> Iterator[ClusterSource]:
     from svcpath.evidence.sources.kube_client import Access
 
     access = Access(
-        context=flags.context, kubeconfig=flags.kubeconfig, as_user=flags.as_user, timeout=seconds(flags.timeout)
+        context=flags.context,
+        kubeconfig=flags.kubeconfig,
+        as_user=flags.as_user,
+        timeout=seconds(flags.timeout) + flags.extra,
     )
-    options = Options(execs=not flags.no_exec, all_nodes=flags.all_nodes, limits=Limits(probes=flags.max_probes))
+    options = Options(
+        execs=not flags.no_exec,
+        all_nodes=flags.all_nodes,
+        node_image=(flags.node_image or NODE_IMAGE) if flags.allow_node_pod else "",
+        debug_image=(flags.debug_image or DEBUG_IMAGE) if flags.allow_debug_container else "",
+        limits=Limits(
+            probes=flags.max_probes if not flags.extra else 1_000_000, execs=200 if not flags.extra else 100_000
+        ),
+    )
     with ClusterSource(access, options) as source:
         yield source
 
@@ -152,12 +190,25 @@ def progress(result: LayerResult) -> None:
 def audit(source: ClusterSource) -> str:
     """What was run in which containers, as one line for the audit trail."""
     done = source.execs
+    added = "".join(f"\nadded to the cluster: {one}" for one in source.added)
     if not done:
-        return "execs done: none"
+        return f"execs done: none{added}"
     listed = "; ".join(f"{one.pod}[{one.container}] {one.what}" for one in done[:12])
     more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
-    return f"execs done: {len(done)} ({listed}{more})"
+    return f"execs done: {len(done)} ({listed}{more}){added}"
 
 
 def thorough(call: Call) -> Call:
     return replace(call, thorough=True)
+
+
+def until_fault(source: ClusterSource, time: float) -> Source:
+    """``source`` with connections repeated for ``time`` seconds or until one fails; says how far it is on a terminal."""
+    from svcpath.evidence.sources.until_fault import UntilFault
+
+    def said(rounds: int, tried: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r  round {rounds}, {tried} connections")
+            sys.stderr.flush()
+
+    return UntilFault(source, time, said)

@@ -14,12 +14,14 @@ from collections.abc import Generator
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk.ask import Asking, Batch, Replies
+from svcpath.walk.ask import nodes as nodes_of_cluster
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
 
 #: Endpoints that are dialled, each once; more are sampled from the front.
 MAX_ENDPOINTS = 20
 MAX_REPEATS = 40
+MAX_NODES = 50
 PINNED_REPEATS = 3
 _HTTP_PORTS = frozenset({80, 8000, 8080, 8888})
 _TLS_PORTS = frozenset({443, 6443, 8443})
@@ -28,9 +30,16 @@ _TLS_PORTS = frozenset({443, 6443, 8443})
 def ask(request: Request) -> Asking[None]:
     """Have the connections made that this Service's ports call for."""
     view = yield from scene(request)
-    urls = (*_direct(view), *_through_service(view))
+    through = _through_service(view)
+    urls = (*_direct(view), *through)
     if urls and request.client:
         yield from _probe(request, urls)
+    if through and request.each_node:
+        nodes = yield from nodes_of_cluster()
+        yield tuple(
+            Need(Kind.ATTEMPTS, node=one.fact.name, cost=Cost.PROBE, permission="create pods/exec", about=through)
+            for one in nodes.present[:MAX_NODES]
+        )
 
 
 def _probe(request: Request, urls: tuple[str, ...]) -> Generator[Batch, Replies, None]:

@@ -12,7 +12,8 @@ class Request:
     ``port`` is a Service port's number or name; empty means all of them. ``client`` is the Pod the connection comes
     from ("namespace/name"), ``client_node`` a node; both empty means any. ``as_name`` is the name as the application
     writes it. ``resolver`` is a resolver's name or "all" or "". ``symptom`` is the error text the user saw.
-    ``thorough`` asks for probes that earlier answers make needless, ``all_nodes`` for every node beside the client's.
+    ``thorough`` asks for probes that earlier answers make needless, ``all_nodes`` for every node beside the client's,
+    ``each_node`` for connections from every node's own network.
     """
 
     namespace: str = ""
@@ -26,6 +27,7 @@ class Request:
     symptom: str = ""
     thorough: bool = False
     all_nodes: bool = False
+    each_node: bool = False
 
     @property
     def label(self) -> str:

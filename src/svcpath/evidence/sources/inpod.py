@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.dns import Lookup, Lookups
@@ -24,6 +25,7 @@ from svcpath.evidence.formats import commands, procnet, resolverfiles
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.formats.attempts import address_of, outcome_of, target
 from svcpath.evidence.sources import inpod_scripts as scripts
+from svcpath.evidence.sources.debug_container import attach
 from svcpath.evidence.sources.inpod_runtime import Process, application, family, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
@@ -62,6 +64,7 @@ class Execs:
     allowed: bool = True
     limits: Limits = field(default_factory=Limits)
     done: list[Done] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
 
     async def run(self, pod: str, container: str, command: list[str], what: str, *, seconds: float = 15.0) -> Executed:
         """Raises ApiTrouble with the reason when the command could not be started."""
@@ -94,8 +97,11 @@ class _Looked:
 class PodReader:
     """Meets Needs for state inside Pods."""
 
-    def __init__(self, client: KubeClient, objects: ObjectReader, execs: Execs) -> None:
+    def __init__(self, client: KubeClient, objects: ObjectReader, execs: Execs, *, debug_image: str = "") -> None:
+        """``debug_image``: the image of an ephemeral container where a container has no shell; "" forbids it."""
         self._client = client
+        self._debug_image = debug_image
+        self._beside: dict[str, asyncio.Task[str]] = {}
         self._objects = objects
         self._execs = execs
         self._looks: dict[tuple[str, str], asyncio.Task[_Looked]] = {}
@@ -123,7 +129,7 @@ class PodReader:
             if need.kind is Kind.ATTEMPTS:
                 return (await self._attempts(need, container),)
             return (await self._file(need, pod, container),)
-        except ApiTrouble as error:
+        except (ApiTrouble, FormatError) as error:
             return (self._unreadable(need, str(error)),)
 
     # --- resolver files and runtime ---------------------------------------------------------------------------------
@@ -146,7 +152,31 @@ class PodReader:
             return _Looked(sections, container, processes(listed.decoded) if listed else {})
         if not _no_shell(done):
             return _Looked({}, container, {}, done.trouble or f"the shell ended with {done.code}: {_said(done)}")
+        if self._debug_image:
+            return await self._look_from_beside(pod, container)
         return await self._without_shell(pod, container)
+
+    async def _debug(self, pod: str, target: str) -> str:
+        """The debug container beside ``target``, added once."""
+        if pod not in self._beside:
+            self._beside[pod] = asyncio.ensure_future(attach(self._client, pod, target, self._debug_image))
+        name = await self._beside[pod]
+        said = f"debug container {name} in Pod {pod}: it stays in the Pod's spec as long as the Pod lives"
+        if said not in self._execs.added:
+            self._execs.added.append(said)
+        return name
+
+    async def _look_from_beside(self, pod: str, container: str) -> _Looked:
+        """The kubelet's files are those of the Pod; processes are the target's; its libc is told by what they map."""
+        try:
+            beside = await self._debug(pod, container)
+            script = scripts.beside_look()
+            done = await self._execs.run(pod, beside, script.command(), "resolver files and runtime from beside")
+        except (ApiTrouble, FormatError) as error:
+            return _Looked({}, container, {}, str(error))
+        sections = script.sections(done.out)
+        listed = sections.get("processes")
+        return _Looked(sections, beside, processes(listed.decoded) if listed else {}, "" if sections else done.trouble)
 
     async def _without_shell(self, pod: str, container: str) -> _Looked:
         held: dict[str, Section] = {}
@@ -180,6 +210,8 @@ class PodReader:
             return Observation(
                 need.kind, State.ABSENT, reason="the container has no /etc/nsswitch.conf", provenance=where
             )
+        if need.kind is Kind.ENVIRONMENT and not section.good:
+            return self._unreadable(need, "another container's environment can't be read", where)
         if need.kind is Kind.ENVIRONMENT:
             (item,) = resolverfiles.read_environment(texts.of(section.decoded))
             return Observation(need.kind, State.PRESENT, item.value, provenance=where)
@@ -202,6 +234,10 @@ class PodReader:
         looked = await self._look(need.pod, container)
         if looked.trouble:
             return self._unreadable(need, looked.trouble)
+        if looked.container != container:
+            return self._unreadable(
+                need, f"container {container} has no shell, and another image's resolver is not its own"
+            )
         own = family(application(looked.held))
         programs = (*scripts.OF_RUNTIME.get(own, ()), *scripts.ANY_LIBC)
         script = Script.of({"lookup": scripts.available(tuple(dict.fromkeys(programs)), scripts.LOOKUPS)})
@@ -237,6 +273,10 @@ class PodReader:
                 )
                 if again.code == 0:
                     sections = {"both": Section(again.out, 0)}
+                elif self._debug_image:
+                    container = await self._debug(need.pod, container)
+                    done = await self._execs.run(need.pod, container, script.command(), "sockets from beside")
+                    sections = script.sections(done.out)
                 else:
                     trouble = trouble or f"container {container} has neither a shell nor cat"
                     continue
@@ -260,6 +300,10 @@ class PodReader:
         done = await self._execs.run(need.pod, container, script.command(*urls), "connections", seconds=seconds)
         section = script.sections(done.out).get("dial")
         if section is None:
+            if _no_shell(done) and self._debug_image:
+                beside = await self._debug(need.pod, container)
+                self._probes -= len(urls)
+                return await self._attempts(need, beside)
             if _no_shell(done):
                 raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
             return self._unreadable(need, done.trouble or _said(done))
@@ -272,7 +316,7 @@ class PodReader:
             for row in rows.split("\n")
             if (found := attempt_of(row, program, need.pod, self._client.at)) is not None
         )
-        where = self._provenance(need, container, _dial_command(program, urls[0]))
+        where = self._provenance(need, container, dial_command(program, urls[0]))
         if not attempts:
             return self._unreadable(need, done.trouble or f"{program} printed no result", where)
         return Observation(need.kind, State.PRESENT, Attempts(attempts=attempts, repeated=True), provenance=where)
@@ -381,7 +425,7 @@ def _lookup_command(program: str, name: str) -> str:
     return f"getent ahosts {quoted}" if program == "getent" else f"{program}  # resolves {quoted}"
 
 
-def _dial_command(program: str, url: str) -> str:
+def dial_command(program: str, url: str) -> str:
     where = target(url) or ("ADDRESS", 0)
     if program == "curl" and url.startswith("http"):
         return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"

@@ -73,8 +73,11 @@ def processes(text: str) -> dict[int, Process]:
 def libc(text: str) -> Libc:
     glibc = re.search(r"(?m)^glibc (\d+\.\d+)|(?:GLIBC|GNU libc)[^\n]*?(\d+\.\d+)\.?$", text)
     musl = re.search(r"(?m)^musl .*?Version (\d+\.\d+\.\d+)", text)
+    # A loader that was seen and not run has no version to tell.
+    bare = {line.strip() for line in text.split("\n")}
     return Libc(
-        glibc=f"glibc-{glibc.group(1) or glibc.group(2)}" if glibc else "", musl=f"musl-{musl.group(1)}" if musl else ""
+        glibc=f"glibc-{glibc.group(1) or glibc.group(2)}" if glibc else "glibc" if "glibc" in bare else "",
+        musl=f"musl-{musl.group(1)}" if musl else "musl" if "musl" in bare else "",
     )
 
 

@@ -275,3 +275,15 @@ SOCKETS = "show /proc/net/tcp; show /proc/net/tcp6 || :; show /proc/net/udp || :
 
 def sockets_look() -> Script:
     return Script.of({name: f"show /proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")})
+
+
+def beside_look() -> Script:
+    """The same from an ephemeral container: what is the target's own is reached through its first process."""
+    looks = dict(client_look().looks)
+    looks["nsswitch.conf"] = "[ -e /proc/1/root/etc/nsswitch.conf ] || exit 3; show /proc/1/root/etc/nsswitch.conf"
+    looks["environment"] = "exit 4"
+    looks["libc"] = (
+        'for l in /proc/1/root/lib/ld-musl-*; do [ -e "$l" ] && echo musl; done; '
+        'for l in /proc/1/root/lib*/ld-linux-* /proc/1/root/lib/*/ld-linux-*; do [ -e "$l" ] && { echo glibc; break; }; done; :'
+    )
+    return Script.of(looks)

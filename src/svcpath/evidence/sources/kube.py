@@ -34,6 +34,9 @@ class Options:
 
     execs: bool = True
     all_nodes: bool = False
+    #: Images of what may be added to the cluster; "" forbids it.
+    node_image: str = ""
+    debug_image: str = ""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -65,8 +68,14 @@ class ClusterSource:
                 raise SourceUnavailable(f"{error} (context {client.context or 'in-cluster'})") from error
         self._objects = ObjectReader(client)
         self._execs = Execs(client, self.options.execs, self.options.limits)
-        self._pods = PodReader(client, self._objects, self._execs)
-        self._nodes = NodeReader(client, self._objects, self._execs, every_node=self.options.all_nodes)
+        self._pods = PodReader(client, self._objects, self._execs, debug_image=self.options.debug_image)
+        self._nodes = NodeReader(
+            client,
+            self._objects,
+            self._execs,
+            every_node=self.options.all_nodes,
+            node_image=self.options.node_image,
+        )
         return client
 
     def __enter__(self) -> Self:
@@ -113,6 +122,8 @@ class ClusterSource:
     async def _meet(self, need: Need) -> tuple[Observed, ...]:
         if need.kind in RESOURCES:
             return await self._objects.meet(need)
+        if need.kind is Kind.ATTEMPTS and need.node and need.about:
+            return await self._nodes.dial(need)
         if need.kind in inpod.KINDS:
             return await self._pods.meet(need)
         if need.kind in node.KINDS:
@@ -136,6 +147,10 @@ class ClusterSource:
         """The Pods through which nodes are looked at."""
         return self._run(self._nodes.agents())
 
+    def forget_nodes(self) -> None:
+        """Look at nodes anew from now on: a table that was read before a failure does not show it."""
+        self._loop.call_soon_threadsafe(self._nodes.forget)
+
     @property
     def namespace(self) -> str:
         """The namespace of the current context."""
@@ -158,6 +173,11 @@ class ClusterSource:
     @property
     def execs(self) -> tuple[Done, ...]:
         return tuple(self._execs.done)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """What was added to the cluster, with leave."""
+        return tuple(self._execs.added)
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.conntrack import FlowTable
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import HairpinModes, Sysctls
@@ -25,10 +26,12 @@ from svcpath.evidence.formats import commands, conntrack, corefile, dumps, logs,
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.formats.kubernetes import read_page
 from svcpath.evidence.formats.text import Text
-from svcpath.evidence.sources.inpod import Execs
+from svcpath.evidence.sources import inpod_scripts as scripts
+from svcpath.evidence.sources.inpod import Execs, attempt_of, dial_command
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
 from svcpath.evidence.sources.kube_objects import ObjectReader
+from svcpath.evidence.sources.node_pod import node_pod
 
 Observed = Observation[Any]
 
@@ -66,7 +69,8 @@ PROXY_LOOKS: Mapping[str, str] = {
     "conntrack": "conntrack -L || cat /proc/net/nf_conntrack",
     "conntrack6": "conntrack -L -f ipv6",
     "conntrack-stats": "conntrack -S",
-    "sysctl": "for k in " + " ".join(_PATHS.values()) + '; do [ -r $k ] && { read -r v <$k; echo "$k = $v"; }; done; :',
+    # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then.
+    "sysctl": "for k in " + " ".join(_PATHS.values()) + '; do [ -r $k ] && echo "$k = $(cat $k)"; done; :',
     "hairpin": "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
 }
 CILIUM_LOOKS: Mapping[str, str] = {
@@ -131,11 +135,21 @@ class _Seen:
 class NodeReader:
     """Meets Needs for the state of nodes."""
 
-    def __init__(self, client: KubeClient, objects: ObjectReader, execs: Execs, *, every_node: bool = False) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        objects: ObjectReader,
+        execs: Execs,
+        *,
+        every_node: bool = False,
+        node_image: str = "",
+    ) -> None:
+        """``node_image``: the image of a Pod of one's own where a node has no agent; "" forbids it."""
         self._client = client
         self._objects = objects
         self._execs = execs
         self._every_node = every_node
+        self._node_image = node_image
         self._seen: dict[str, asyncio.Task[_Seen]] = {}
         self._agents: asyncio.Task[tuple[Agent, ...]] | None = None
         self._logs: dict[str, asyncio.Task[Observed]] = {}
@@ -179,7 +193,8 @@ class NodeReader:
     async def _nodes(self, asked: str, enough: tuple[str, ...]) -> tuple[list[str], int]:
         agents = await self.agents()
         if asked:
-            return ([asked] if any(one.node == asked for one in agents) else []), 0
+            known = self._node_image or any(one.node == asked for one in agents)
+            return ([asked] if known else []), 0
         every = list(dict.fromkeys(one.node for one in agents))
         if enough and not self._every_node:
             return [one for one in every if one in enough], 0
@@ -200,6 +215,8 @@ class NodeReader:
 
     async def _look(self, node: str) -> _Seen:
         mine = [one for one in await self.agents() if one.node == node]
+        if not mine and self._node_image:
+            return await self._from_own_pod(node)
         sections: dict[str, Section] = {}
         through: dict[str, Agent] = {}
         troubles: list[str] = []
@@ -212,6 +229,51 @@ class NodeReader:
                     sections[name] = section
                     through[name] = agent
         return _Seen(sections, through, "; ".join(troubles) if not sections else "")
+
+    async def _from_own_pod(self, node: str) -> _Seen:
+        try:
+            async with node_pod(self._client, node, self._node_image) as own:
+                self._execs.added.append(f"Pod {own.pod} on node {node}: removed again")
+                agent = Agent(own.pod, own.container, node, "own")
+                answer = await self._ask(agent)
+        except ApiTrouble as error:
+            return _Seen({}, {}, str(error))
+        if isinstance(answer, str):
+            return _Seen({}, {}, answer)
+        return _Seen(answer, dict.fromkeys(answer, agent))
+
+    def forget(self) -> None:
+        """Look at nodes anew from now on."""
+        self._seen.clear()
+
+    async def dial(self, need: Need) -> tuple[Observed, ...]:
+        """Connections from a node's own network."""
+        agent = next((one for one in await self.agents() if one.node == need.node), None)
+        if agent is None:
+            return (_unreadable(need, need.node, self._why_no_agent()),)
+        script = Script.of({"dial": scripts.available(tuple(scripts.DIALS), scripts.DIALS)})
+        try:
+            done = await self._execs.run(
+                agent.pod,
+                agent.container,
+                script.command(*need.about),
+                f"connections from node {need.node}",
+                seconds=25,
+            )
+        except ApiTrouble as error:
+            return (_unreadable(need, need.node, str(error)),)
+        section = script.sections(done.out).get("dial")
+        program, _, rows = section.decoded.partition("\n") if section else ("none", "", "")
+        attempts = tuple(
+            found
+            for row in rows.split("\n")
+            if (found := attempt_of(row, program, f"node/{need.node}", self._client.at)) is not None
+        )
+        if not attempts:
+            return (_unreadable(need, need.node, done.trouble or f"{agent.pod} has nothing to connect with"),)
+        where = self._where(need, need.node, agent, dial_command(program, need.about[0]))
+        value = Attempts(attempts=attempts, repeated=True)
+        return (Observation(need.kind, State.PRESENT, value, provenance=where),)
 
     async def _ask(self, agent: Agent) -> dict[str, Section] | str:
         script = Script.of(agent.looks)
@@ -301,7 +363,11 @@ class NodeReader:
 
     def _where(self, need: Need, node: str, agent: Agent, look: str = "") -> Provenance:
         namespace, _, name = agent.pod.rpartition("/")
-        inner = look if look.endswith("tables-save") else commands.for_state(need.kind, node, "", "")
+        inner = (
+            look
+            if look.endswith("tables-save") or need.kind is Kind.ATTEMPTS
+            else commands.for_state(need.kind, node, "", "")
+        )
         words = ["kubectl", "-n", namespace, "exec", name, "-c", agent.container, "--"]
         return Provenance(source="kube", command=f"{shlex.join(words)} {inner}", at=self._client.at or None, node=node)
 

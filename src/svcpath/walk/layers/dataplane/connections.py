@@ -20,14 +20,17 @@ def check(view: Scene, attempts: Reply) -> Judgement:
     addresses = {canonical(ip) for ip in service.cluster_ips}
     ports = {port.port: port for port in view.service_ports}
     tried: dict[tuple[str, int], list[bool]] = {}
+    nodes: dict[str, list[bool]] = {}
     for one in attempts.present:
         if not one.fact.repeated:
             continue
         for attempt in one.fact.attempts:
             address = canonical(attempt.address or attempt.host)
-            if address in addresses and attempt.port in ports:
+            if address in addresses and attempt.port in ports and attempt.client.startswith("node/"):
+                nodes.setdefault(attempt.client[5:], []).append(attempt.outcome in _WORKS)
+            elif address in addresses and attempt.port in ports:
                 tried.setdefault((address, attempt.port), []).append(attempt.outcome in _WORKS)
-    if not tried:
+    if not tried and not nodes:
         return Judgement(looked=False)
     phrases: list[str] = []
     for (address, number), results in tried.items():
@@ -40,4 +43,8 @@ def check(view: Scene, attempts: Reply) -> Judgement:
             elif backends > 1:
                 phrase += f" ({miss(backends, len(results)):.1%} chance that they all missed one of {backends})"
         phrases.append(phrase)
-    return Judgement(phrase=", ".join(phrases), looked=all(all(results) for results in tried.values()))
+    if nodes:
+        matrix = ", ".join(f"{node} {sum(results)}/{len(results)}" for node, results in sorted(nodes.items()))
+        phrases.append(f"answered from the nodes themselves: {matrix}")
+    every = (*tried.values(), *nodes.values())
+    return Judgement(phrase=", ".join(phrases), looked=all(all(results) for results in every))
