@@ -50,7 +50,7 @@ def recorded(mode: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
     for name, text in files.items():
         if name.endswith(".json.gz") and not name.endswith("nft.json.gz"):
             value = json.loads(text)
-            objects.extend(value["items"] if "items" in value else [value])
+            objects.extend(value.get("items", [value]))
     return objects, {name.removesuffix(".gz"): text for name, text in files.items()}
 
 

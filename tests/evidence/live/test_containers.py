@@ -143,8 +143,10 @@ def test_a_wrong_container_lists_those_there_are(scripted: Api, source: Source) 
         ("tcp://10.0.0.1:80\ttimeout\t0\t\t0\t\tno answer in 2 s", "python3", "timeout", 0),
         ("http://10.0.0.1:80\t0\tW=200 I=10.1.1.1 P=4000 T=0.001", "curl", "ok", 200),
         (
-            "http://10.0.0.1:80\t7\tcurl: (7) Failed to connect to 10.0.0.1 port 80 after 1 ms: Connection refused"
-            " W=000 I= P=0 T=0.000",
+            (
+                "http://10.0.0.1:80\t7\tcurl: (7) Failed to connect to 10.0.0.1 port 80 after 1 ms: Connection refused"
+                " W=000 I= P=0 T=0.000"
+            ),
             "curl",
             "refused",
             0,

@@ -175,7 +175,8 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
         except msgspec.MsgspecError as error:
             raise FormatError(str(error), path=NEEDS, line=line) from error
         found = tuple(held[number] for number in met.by if number in held)
-        log[need] = found or (_left_out(need),)
+        # What was left out is said, so that a list with a gap does not pass for a whole one.
+        log[need] = found if found and len(found) == len(met.by) else (*found, _left_out(need))
     return Bundle(manifest, log, tuple(held.values()))
 
 

@@ -34,13 +34,97 @@ _PUBLIC = frozenset(
 )
 #: Words of rule dumps, logs and files that a name must not take from them.
 _WORDS = frozenset(
-    ["accept", "add", "all", "any", "blackhole", "chain", "client", "comment", "conntrack", "counter", "daddr", "dnat", "dport", "drop", "endpoint", "endpoints", "external", "filter", "firewall", "forward", "goto", "hook", "http", "https", "icmp", "inet", "input", "jump", "limit", "log", "map", "mark", "masquerade", "nameserver", "nat", "nodeport", "nodes", "none", "ok", "options", "output", "path", "pod", "port", "postrouting", "prerouting", "priority", "protocol", "recent", "reject", "return", "saddr", "search", "server", "service", "set", "snat", "source", "sport", "state", "statistic", "svc", "table", "tcp", "timeout", "tracking", "type", "udp", "update", "uid", "local", "cluster", "meta", "mode", "numgen", "random", "random-fully", "vmap", "policy"]
+    [
+        "accept",
+        "add",
+        "all",
+        "any",
+        "blackhole",
+        "chain",
+        "client",
+        "comment",
+        "conntrack",
+        "counter",
+        "daddr",
+        "dnat",
+        "dport",
+        "drop",
+        "endpoint",
+        "endpoints",
+        "external",
+        "filter",
+        "firewall",
+        "forward",
+        "goto",
+        "hook",
+        "http",
+        "https",
+        "icmp",
+        "inet",
+        "input",
+        "jump",
+        "limit",
+        "log",
+        "map",
+        "mark",
+        "masquerade",
+        "nameserver",
+        "nat",
+        "nodeport",
+        "nodes",
+        "none",
+        "ok",
+        "options",
+        "output",
+        "path",
+        "pod",
+        "port",
+        "postrouting",
+        "prerouting",
+        "priority",
+        "protocol",
+        "recent",
+        "reject",
+        "return",
+        "saddr",
+        "search",
+        "server",
+        "service",
+        "set",
+        "snat",
+        "source",
+        "sport",
+        "state",
+        "statistic",
+        "svc",
+        "table",
+        "tcp",
+        "timeout",
+        "tracking",
+        "type",
+        "udp",
+        "update",
+        "uid",
+        "local",
+        "cluster",
+        "meta",
+        "mode",
+        "numgen",
+        "random",
+        "random-fully",
+        "vmap",
+        "policy",
+    ]
 )
 _KEPT_FIELDS = frozenset(
     {"kind", "apiVersion", "type", "state", "status", "phase", "reason", "protocol", "outcome", "rcode", "resolver"}
     | {"uid", "resourceVersion", "manager", "operation", "component", "covers", "addressType", "code"}
 )
 _IPV4 = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(/\d{1,2}(?!\d))?(?![\d.]*\d)")
+_NFT_NAME = re.compile(
+    r"[A-Z2-7]{8}-(?P<namespace>[a-z0-9-]+)/(?P<name>[a-z0-9-]+)/(?P<rest>(?:tcp|udp|sctp)/[a-z0-9-]*)"
+    r"(?:__(?P<address>[0-9a-f.]+)/(?P<port>\d+))?"
+)
 _IPV6 = re.compile(r"(?<![0-9A-Za-z:.])([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(/\d{1,3}(?!\d))?(?![0-9A-Za-z:])")
 
 
@@ -77,17 +161,20 @@ class _Disguise:
         return self._names.get(text) or self._all_addresses(text)
 
     def text(self, text: str) -> str:
+        text = _NFT_NAME.sub(self._nft_name, text)
         if self._pattern is not None:
             text = self._pattern.sub(lambda match: self._names[match.group()], text)
         return self._all_addresses(text)
 
     def observation(self, one: Observed) -> Observed:
+        seen = one.provenance
         where = dataclasses.replace(
-            one.provenance,
-            **{
-                name: self.text(getattr(one.provenance, name))
-                for name in ("command", "path", "node", "pod", "container")
-            },
+            seen,
+            command=self.text(seen.command),
+            path=self.text(seen.path),
+            node=self.text(seen.node),
+            pod=self.text(seen.pod),
+            container=self.text(seen.container),
         )
         value = one.value
         if value is not None:
@@ -97,10 +184,12 @@ class _Disguise:
     def need(self, need: Need) -> Need:
         return dataclasses.replace(
             need,
-            **{
-                name: self.text(getattr(need, name))
-                for name in ("namespace", "name", "service", "node", "pod", "container")
-            },
+            namespace=self.text(need.namespace),
+            name=self.text(need.name),
+            service=self.text(need.service),
+            node=self.text(need.node),
+            pod=self.text(need.pod),
+            container=self.text(need.container),
             about=tuple(self.text(one) for one in need.about),
         )
 
@@ -119,6 +208,17 @@ class _Disguise:
     def _pseudonym(self, name: str) -> str:
         digest = hmac.new(self._key, b"name " + name.encode(), hashlib.sha256).hexdigest()
         return f"n{digest[:10]}"
+
+    def _nft_name(self, match: re.Match[str]) -> str:
+        """kube-proxy's names in nftables mode spell the Service out behind a hash of it."""
+        namespace, name, rest, address, port = match.group("namespace", "name", "rest", "address", "port")
+        key = f"{self._names.get(namespace, namespace)}/{self._names.get(name, name)}/{rest}"
+        if address:
+            # An IPv6 address stands there with dots for its colons.
+            four = address.count(".") == 3
+            mapped = self._all_addresses(address if four else address.replace(".", ":"))
+            key += f"__{mapped}/{port}"
+        return f"{_hash(key, 8)}-{key}".replace(":", ".")
 
     # --- addresses --------------------------------------------------------------------------------------------------
 
