@@ -15,14 +15,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from svcpath.errors import UnknownTarget, UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
+from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
+from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
-from svcpath.models.resolvers import COMPARED, World, canonical, compare
+from svcpath.models.drain.clock import OnSignal
+from svcpath.models.drain.terms import Given
+from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
+from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
+from svcpath.reports.budget import Asked, BudgetContract, budget_report
 from svcpath.reports.dataplane import (
     DriftContract,
     ShowContract,
@@ -45,18 +53,21 @@ if TYPE_CHECKING:
     from svcpath.evidence.sources.kube import ClusterSource
 
 __all__ = [
+    "BudgetContract",
     "DriftContract",
     "Report",
     "Request",
     "ResolveReport",
     "Source",
     "TraceContract",
+    "budget",
     "bundle",
     "cluster",
     "diagnose",
     "drift",
     "files",
     "frontends",
+    "manifests",
     "recording",
     "request",
     "resolve",
@@ -155,6 +166,19 @@ def cluster(
     return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 
+def usable(source: Source) -> None:
+    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
+    if not isinstance(source, FilesSource | BytesSource):
+        return
+    held = source.inventory()
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+        return
+    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
+    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
+
+
 def diagnose(
     source: Source,
     target: str = "",
@@ -189,7 +213,24 @@ def diagnose(
         all_nodes=all_nodes,
         each_node=each_node,
     )
+    usable(source)
     return report(walk(source, asked, progress))
+
+
+class LiveWorld:
+    """A live server as the world of a resolver model; each question is asked once."""
+
+    def __init__(self, server: DnsServer) -> None:
+        self._server = server
+        self._known: dict[tuple[str, str, str], Answer] = {}
+
+    def answer(self, query: Query) -> Answer:
+        key = (query.name.lower(), query.type, query.transport)
+        if key not in self._known:
+            row = self._server.ask(query.name, query.type, query.transport)
+            truncated = row.rcode == "TRUNCATED"
+            self._known[key] = Answer("NOERROR", truncated=True) if truncated else from_row(row, query.type)
+        return self._known[key]
 
 
 def resolve(
@@ -199,18 +240,19 @@ def resolve(
     resolver: str = "",
     client: str = "",
     namespace: str = "",
-    world: World | None = None,
+    server: str = "",
 ) -> ResolveReport:
     """What resolvers make of ``names``: each query, its answer, the rule that led on, and the outcome.
 
     ``resolver`` is one resolver's name, or "" or "all" to compare. The client's resolv.conf, hosts and nsswitch.conf come
-    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``world`` is given.
-    Raises UsageError for an unknown resolver.
+    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``server`` names a
+    live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
     """
     asked = request("", namespace=namespace, client=client)
     around = Driver(source).run(surroundings(asked))
+    world: World = LiveWorld(DnsServer(server)) if server else around.world
     chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)
-    comparisons = tuple(compare(name, around.environment, world or around.world, chosen) for name in names)
+    comparisons = tuple(compare(name, around.environment, world, chosen) for name in names)
     return resolve_contract.report(comparisons, around.environment.resolv_conf or "")
 
 
@@ -270,3 +312,52 @@ def trace(
     if not found:
         raise UnknownTarget("no rule dump in the evidence: record iptables-save and nft list ruleset on the node")
     return found
+
+
+def manifests(*paths: str | Path) -> ManifestSource:
+    """Files and folders as a Source that knows the line of each field, for ``budget``.
+
+    Raises SourceUnavailable when a path can't be read at all.
+    """
+    return ManifestSource([Path(one) for one in paths])
+
+
+#: How kinds of workload are written in KIND/NAME.
+_WORKLOAD_KINDS = {
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "Deployment"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "StatefulSet"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "DaemonSet"),
+    **dict.fromkeys(("job", "jobs"), "Job"),
+    **dict.fromkeys(("rollout", "rollouts"), "Rollout"),
+    **dict.fromkeys(("po", "pod", "pods"), "Pod"),
+}
+
+
+def budget(
+    source: ManifestSource,
+    *,
+    workload: str = "",
+    namespace: str = "",
+    longest_request: float | None = None,
+    lb_removal: float | None = None,
+    propagation: float | None = None,
+    shutdown: float | None = None,
+    on_signal: str = "",
+    path: Sequence[str] = (),
+) -> BudgetContract:
+    """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
+
+    ``workload`` is a name or KIND/NAME; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
+    containers that traffic goes through.
+    """
+    kind, slash, name = workload.partition("/")
+    given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    asked = Asked(
+        given=given,
+        on_signal=OnSignal(on_signal) if on_signal else None,
+        path=tuple(path),
+        kind=_WORKLOAD_KINDS.get(kind.lower(), kind) if slash else "",
+        name=name if slash else workload,
+        namespace=namespace,
+    )
+    return budget_report(source.inventory(), asked, source.places)

@@ -9,7 +9,23 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import bundle, can_i, collect, dataplane, demo, diagnose, doctor, explain, lab, report, resolve
+from svcpath import __version__
+from svcpath.cli import (
+    budget,
+    bundle,
+    can_i,
+    collect,
+    dataplane,
+    demo,
+    diagnose,
+    doctor,
+    drain,
+    explain,
+    lab,
+    report,
+    resolve,
+    rollout,
+)
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -30,6 +46,9 @@ app.command("can-i", help=can_i.HELP)(can_i.can_i)
 app.command("doctor", help=doctor.HELP)(doctor.doctor)
 app.add_typer(dataplane.app)
 app.add_typer(lab.app, name="lab")
+app.add_typer(drain.app)
+app.add_typer(rollout.app)
+app.command("budget", help=budget.HELP)(budget.budget)
 app.command("explain", help=explain.HELP)(explain.explain)
 app.command("demo", help=demo.HELP)(demo.demo)
 app.command("report", help=report.HELP)(report.report)
@@ -42,17 +61,25 @@ def root(
 ) -> None:
     """Options of all commands."""
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"svcpath {installed('svcpath')}")
+        typer.echo(f"svcpath {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(Exit.USAGE)
 
 
+def _add_lab(arguments: list[str]) -> None:
+    """The lab's commands bring in much; they are added when they are meant or listed."""
+    wanted = not arguments or arguments[0] in ("lab", "-h", "--help")
+    if wanted and all(group.name != "lab" for group in app.registered_groups):
+        from svcpath.cli import lab
+
+        app.add_typer(lab.app, name="lab")
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
+    _add_lab(arguments)
     try:
         result = app(args=arguments, standalone_mode=False)
         return int(result) if isinstance(result, int) else Exit.GOOD

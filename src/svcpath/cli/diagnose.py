@@ -57,7 +57,7 @@ def diagnose(
     debug_image: live.DebugImage = "",
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The verdict alone, on one line.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
@@ -66,6 +66,7 @@ def diagnose(
     from svcpath.reports.renderers.text import printable
     from svcpath.reports.report import encode
     from svcpath.reports.views.diagnosis import document
+    from svcpath.reports.views.diagnosis_page import page
 
     wanted = output.parse(outputs)
     call = live.Call(
@@ -110,7 +111,7 @@ def diagnose(
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
         typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
-        output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+        output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if done and (sys.stderr.isatty() or "added to the cluster" in done) and not quiet:
         typer.echo(done, err=True)
     return of_verdict(result.verdict.status, strict=strict)

@@ -19,10 +19,7 @@ Say what this machine, the kubeconfig's account and the cluster lack for a full 
 
 Exit code: 0 nothing lacks, 1 something does."""
 
-_LIBRARIES = (
-    ("kubernetes_asyncio", "a running cluster can't be asked: pip install 'svcpath[kube]'"),
-    ("dns", "no queries to a live DNS server: pip install 'svcpath[dns]'"),
-)
+_LIBRARIES = (("kubernetes_asyncio", "a running cluster can't be asked: pip install 'svcpath[kube]'"),)
 
 
 def doctor(

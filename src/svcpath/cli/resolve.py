@@ -15,7 +15,6 @@ from svcpath.cli.exits import Exit
 from svcpath.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
-    from svcpath.models.resolvers import World
     from svcpath.reports.resolve import ResolveReport
 
 HELP = """\
@@ -50,7 +49,7 @@ def resolve(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:
@@ -58,6 +57,7 @@ def resolve(
     from svcpath.evidence.sources.memory import BytesSource
     from svcpath.reports.report import encode
     from svcpath.reports.views.resolution import document
+    from svcpath.reports.views.resolution_page import page
 
     wanted = output.parse(outputs)
     if replay is not None:
@@ -68,9 +68,8 @@ def resolve(
     if not paths and not server:
         raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
     source = FilesSource(paths) if paths else BytesSource({})
-    world = _live(server) if server else None
-    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, world=world)
-    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     return _exit(result)
 
 
@@ -90,12 +89,6 @@ def _exit(result: ResolveReport) -> Exit:
             elif not one.outcome.resolves:
                 return Exit.BAD
     return code
-
-
-def _live(server: str) -> World:
-    from svcpath.evidence.sources.dns import LiveServer
-
-    return LiveServer(server)
 
 
 def _replay(path: Path, wanted: tuple[output.Output, ...]) -> int:

@@ -54,6 +54,11 @@ class Reply:
         )
 
     @property
+    def refused(self) -> bool:
+        """It was there to look at and could not be read; what merely nobody recorded a source of files calls "no ..."."""
+        return any(one.state is State.UNREADABLE and not one.reason.startswith("no ") for one in self.observations)
+
+    @property
     def partial(self) -> bool:
         """Some of it could not be read."""
         return any(one.state is State.UNREADABLE for one in self.observations)

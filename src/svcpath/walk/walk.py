@@ -26,6 +26,8 @@ from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.layers.dataplane.tables import forget
+from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
 
@@ -48,12 +50,20 @@ class Diagnosis:
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
+    path: Path
     not_tested: tuple[NotTested, ...]
     observations: tuple[Observation[Any], ...]
 
 
 def walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None = None) -> Diagnosis:
     """Walk the layers in order over ``source``. Raises UsageError when the target is not clear."""
+    try:
+        return _walk(source, request, progress)
+    finally:
+        forget()
+
+
+def _walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None) -> Diagnosis:
     driver = Driver(source)
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
@@ -68,21 +78,34 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
             progress(result)
     moved = tuple(one for result in results for one in result.elsewhere)
     results = [_add(result, moved) for result in results]
-    quality = driver.run(evidence_quality.check())
+    results = [evidence_quality.cautious(result, driver.observations) for result in results]
+    damages = driver.run(evidence_quality.damages(driver.observations))
+    results = evidence_quality.weighed(results, damages)
+    quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
         results = [_add(result, (open_causes,)) for result in results]
+    results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    looked_at = driver.observations
     return Diagnosis(
         request=request,
         verdict=judge(layers, service=bool(request.service)),
         layers=layers,
         changes=driver.run(changes(request)),
+        path=driver.run(path(request)),
         not_tested=gaps,
-        observations=driver.observations,
+        observations=looked_at,
     )
+
+
+def _gaps(result: LayerResult, unread: tuple[NotTested, ...]) -> LayerResult:
+    """Name what could not be read at this layer, unless the layer has named it itself."""
+    told = {gap.command for gap in result.not_tested} | {gap.why for gap in result.not_tested}
+    mine = tuple(gap for gap in unread if gap.layer == result.name and not {gap.command, gap.why} & (told - {""}))
+    return dataclasses.replace(result, not_tested=(*result.not_tested, *mine)) if mine else result
 
 
 def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:

@@ -99,13 +99,13 @@ class Cost(enum.IntEnum):
 class Need:
     """One question to a Source.
 
-    The subject is given by the fields that are set: ``namespace`` and ``name`` of an object (an empty name asks for all
-    of the namespace), ``node``, ``pod`` ("namespace/name") and ``container`` for state that lives there. An empty
-    ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service`` narrows slices and events to one Service.
-    ``permission`` names the right a live source must have, e.g. "create pods/exec".
-    ``about`` says what a live look is about and bounds it: the names to look up (LOOKUPS), what to connect to as URLs, one
-    per attempt (ATTEMPTS), the namespaces or nodes that are enough (a kind asked for without one). Recorded evidence gives all
-    it has.
+    The subject is given by the fields that are set: ``namespace`` and ``name`` of an object (an empty name asks for
+    all of the namespace), ``node``, ``pod`` ("namespace/name") and ``container`` for state that lives there. An empty
+    ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service``
+    narrows slices and events to one Service. ``permission`` names the right a live source must have, e.g. "create
+    pods/exec". ``about`` says what a live look is about and bounds it: the names to look up (LOOKUPS), what to
+    connect to as URLs, one per attempt (ATTEMPTS), the namespaces or nodes that are enough (a kind asked for without
+    one). Recorded evidence gives all it has.
     """
 
     kind: Kind

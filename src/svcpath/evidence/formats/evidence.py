@@ -153,7 +153,7 @@ class Evidence:
             return Observation(
                 need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
             )
-        return _unreadable(need, f"no {need.kind.value}{place} in the evidence", command)
+        return _unreadable(need, f"no {_word(need.kind)}{place} in the evidence", command)
 
 
 def _opened(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes | Item]]:
@@ -178,6 +178,11 @@ def _plural(kind: Kind, count: int) -> str:
     if count == 1 or kind.value.endswith("s"):
         return kind.value
     return kind.value.removesuffix("y") + "ies" if kind.value.endswith("cy") else kind.value + "s"
+
+
+def _word(kind: Kind) -> str:
+    """How a kind is called in a sentence. "no EndpointSlice" is easily misread as "no endpoints"."""
+    return "slice" if kind is Kind.ENDPOINT_SLICE else kind.value
 
 
 def _owner(provenance: Provenance) -> str:

@@ -36,7 +36,7 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True):
     release: tuple[int, int] | None = None
 
 
-class EndpointView(NamedTuple):
+class EndpointView(msgspec.Struct, frozen=True, gc=False):
     """An endpoint of one Service port, as kube-proxy keeps it: address and port are its identity."""
 
     backend: Backend

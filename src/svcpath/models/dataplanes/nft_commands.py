@@ -71,7 +71,7 @@ def _command(rules: Ruleset, number: int, verb: str, kind: str, family: str, nam
         else:
             table.sets.pop(item, None)
     elif kind == "rule" and building and item:
-        chain = table.chains.setdefault(item, Chain(table.name, item, number, declared=False))
+        chain = table.chains.setdefault(item, Chain(table.name, item, number, False))
         try:
             chain.rules.extend(rules_of(number, body))
         except Unknown:

@@ -16,7 +16,17 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.models.dataplanes.nft_statements import Unknown, add_match, combine_mark, make_match
 from svcpath.models.dataplanes.nftables import check_targets
-from svcpath.models.dataplanes.ruleset import Chain, Element, Match, Rule, Ruleset, Set, address_value, canonical
+from svcpath.models.dataplanes.ruleset import (
+    Chain,
+    Element,
+    Match,
+    Rule,
+    Ruleset,
+    Set,
+    address_value,
+    canonical,
+    collector_paused,
+)
 
 _EMPTY = msgspec.Raw(b"[]")
 _PROTOCOLS = {name.encode(): Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
@@ -137,6 +147,16 @@ def parse(text: str) -> Ruleset:
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"no JSON of nft: {error}; give the output of nft -j list ruleset", line=1) from error
     rules = Ruleset(text, _Lines(data))
+    with collector_paused():
+        _read(rules, document)
+        if not rules.tables:
+            raise FormatError("no table in it: give the output of nft -j list ruleset", line=1)
+        rules.seal()
+        check_targets(rules)
+    return rules
+
+
+def _read(rules: Ruleset, document: _Document) -> None:
     for number, item in enumerate(document.nftables, 1):
         rule = item.rule
         if rule is not None:
@@ -151,11 +171,6 @@ def parse(text: str) -> Ruleset:
             rules.table(item.table.family, item.table.name)
         elif item.metainfo is None:
             rules.damaged.append((number, rules.line(number), ""))
-    if not rules.tables:
-        raise FormatError("no table in it: give the output of nft -j list ruleset", line=1)
-    rules.seal()
-    check_targets(rules)
-    return rules
 
 
 def _add_chain(rules: Ruleset, number: int, item: _Chain) -> None:

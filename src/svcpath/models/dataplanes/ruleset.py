@@ -8,8 +8,11 @@ filter 0, nat srcnat 100).
 
 from __future__ import annotations
 
+import gc
 import ipaddress
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -62,22 +65,19 @@ class Element(NamedTuple):
     comment: str = ""
 
 
-class Chain:
-    """Rules in order; ``hook`` is "" for a chain that is only jumped to."""
+class Chain(msgspec.Struct, eq=False):
+    """Rules in order; ``hook`` is "" for a chain that is only jumped to. Filled by a parser, then left alone."""
 
-    __slots__ = ("declared", "hook", "index", "line", "name", "policy", "priority", "rules", "table", "type")
-
-    def __init__(self, table: str, name: str, line: int = 0, *, declared: bool = True) -> None:
-        self.table = table
-        self.name = name
-        self.line = line
-        self.declared = declared
-        self.hook = ""
-        self.type = ""
-        self.priority = 0
-        self.policy = "accept"
-        self.rules: list[Rule] = []
-        self.index: Any = None
+    table: str
+    name: str
+    line: int = 0
+    declared: bool = True
+    hook: str = ""
+    type: str = ""
+    priority: int = 0
+    policy: str = "accept"
+    rules: list[Rule] = []
+    index: Any = None
 
 
 class Set:
@@ -147,9 +147,31 @@ class Ruleset:
             chains.sort(key=lambda chain: chain.priority)
 
 
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+is_ipv4 = re.compile(rf"(?:{_OCTET}\.){{3}}{_OCTET}").fullmatch
+#: Matches an IPv4 address in canonical text and a port of up to five digits.
+is_ipv4_and_port = re.compile(rf"(?:{_OCTET}\.){{3}}{_OCTET}:\d{{1,5}}").fullmatch
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Reading a big dump makes hundreds of thousands of objects and no garbage: the cyclic collector would go through
+    all of them again and again, for a third of the time."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
 @lru_cache(maxsize=65536)
 def address_value(text: str) -> tuple[int, int] | None:
     """(version, number) of an address; None if it is none."""
+    if is_ipv4(text) is not None:
+        first, second, third, fourth = text.split(".")
+        return 4, int(first) << 24 | int(second) << 16 | int(third) << 8 | int(fourth)
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

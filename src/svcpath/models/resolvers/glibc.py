@@ -7,6 +7,9 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 import msgspec
 
 from svcpath.models.resolvers import glibc_conf
@@ -40,6 +43,12 @@ LEFT = Rule(
 AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", SEARCH)
 ALIAS = Rule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
 UNREACHABLE = Rule("no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH)
+AS_IS_AFTER = {
+    LEFT: LEFT,
+    NEXT_NODATA: Rule("the last suffix gave no address (NODATA, remembered): the name as it is follows", SEARCH),
+    NEXT_SERVFAIL: Rule("SERVFAIL for the last suffix (remembered): the name as it is follows", SEARCH),
+    NEXT_MISSING: Rule("no suffix has the name: the name as it is follows", SEARCH),
+}
 FOUND = Rule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
 CNAME_ONLY = Rule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
@@ -55,6 +64,10 @@ NO_MODULE = Rule(
 )
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
+DIGITS_DOTS = Rule(
+    "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
+    "glibc digits_dots.c __nss_hostname_digits_dots",
+)
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
 NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
 ABORTED = "resolv_conf.c: update_from_conf: Assertion `resolv_conf_matches (resp, conf)' failed."
@@ -68,7 +81,19 @@ FINAL = {
     TRY_AGAIN: Rule("no candidate has an address; a server failure or silence decides", SEARCH),
     NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
 }
+DIGITS = frozenset("0123456789.")
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF.:")
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+HANG, HANGS = "HANG", "the call does not return: glibc waits on the TCP connection without a timeout"
+NO_TIMEOUT = Rule(
+    "a server that accepts the TCP connection and stays silent is waited for without end", "glibc res_send.c send_vc"
+)
+
+
+class _Hang(Exception):
+    pass
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -83,10 +108,13 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Glibc:
-    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits."""
+    """One thread with one environment; ``memory`` of a lookup holds the sticky single-request bits. ``canonname``: the
+    caller asks for AI_CANONNAME (the JVM, .NET, Go), so that AF_INET does not take its own shorter way."""
 
-    def __init__(self, environment: Environment, version: str = "2.36") -> None:
+    def __init__(self, environment: Environment, version: str = "2.36", *, canonname: bool = False) -> None:
         self.environment = environment
+        self.simple = environment.family == INET and not canonname
+        self.unchecked = environment.family != UNSPEC and canonname
         self.version = version
         number = tuple(int(part) for part in version.split(".") if part.isdigit())
         self.config = glibc_conf.read(environment, number)
@@ -106,10 +134,16 @@ class Glibc:
             if family == UNSPEC or (family == INET6) == (v4 is None):
                 return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
             return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+        if self.simple and _like_an_address(name):
+            return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
         if glibc_conf.aborts(self.config.search):
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
+            if self.simple and service.name not in ("files", "dns"):
+                if self._returns(service, "UNAVAIL"):
+                    break
+                continue
             no_data = "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
@@ -120,6 +154,8 @@ class Glibc:
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
+                if result.herrno == HANG:
+                    return Outcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
                 if result.addresses:
                     return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
                 status = result.status
@@ -139,14 +175,17 @@ class Glibc:
 
     def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
         """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
-        if not name or not HNOK.issuperset(name) or name.startswith("-"):
+        if not self.unchecked and (not name or not HNOK.issuperset(name) or name.startswith("-")):
             return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
         no_aaaa = "no-aaaa" in self.config.flags
         sender = Sender(self.config, ("A",) if no_aaaa else types, memory, now)
         sender.masked = no_aaaa and "A" not in types
-        return (yield from self._search(target, sender, ALIAS if target != name else None))
+        try:
+            return (yield from self._search(target, sender, ALIAS if target != name else None))
+        except _Hang:
+            return Found((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
 
     def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
         config = self.config
@@ -182,7 +221,7 @@ class Glibc:
                 break
         tld_allowed = dots or not searched or "no-tld-query" not in config.flags
         if tld_allowed and not (tried_as_is or root_on_list):
-            reply = yield from self._query(name, "", sender, why or (LEFT if rule is LEFT else AS_IS_LAST))
+            reply = yield from self._query(name, "", sender, why or AS_IS_AFTER.get(rule, AS_IS_LAST))
             if reply.ended:
                 return self._found(reply, sender)
             last = reply.herrno
@@ -195,16 +234,16 @@ class Glibc:
         return self._lost(last or HOST_NOT_FOUND, sender)
 
     def _lost(self, herrno: str, sender: Sender) -> Found:
-        if herrno == TRY_AGAIN and self.environment.family == INET and not sender.last_failed:
+        if herrno == TRY_AGAIN and self.simple and not sender.last_failed:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
-        status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
+        status = "UNAVAIL" if sender.last_failed else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
     def _found(self, reply: Reply, sender: Sender) -> Found:
         if reply.addresses:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
-            herrno = NO_DATA if self.environment.family == INET else HOST_NOT_FOUND
+            herrno = NO_DATA if self.simple else HOST_NOT_FOUND
             return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
@@ -214,12 +253,22 @@ class Glibc:
         wire = wire[:-1] if domain and wire.endswith(".") else wire
         if not encodable(wire):
             return Reply((), False, NO_RECOVERY, "NOERROR")
-        return (yield from sender.pair(wire, rule))
+        reply = yield from sender.pair(wire, rule)
+        if sender.hangs:
+            raise _Hang
+        return reply
 
 
+def _like_an_address(name: str) -> bool:
+    if ":" in name:
+        return set(name) <= HEXADECIMAL
+    return name != "" and set(name) <= DIGITS and name[-1] != "."
+
+
+@lru_cache(maxsize=4096)
 def encodable(name: str) -> bool:
     """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
-    if name in ("", "."):
+    if name == "":
         return True
     if octets(name) > 253:
         return False

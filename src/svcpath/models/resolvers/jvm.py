@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.environment import INET, Environment, inet_aton
+from svcpath.models.resolvers.environment import INET, Environment, inet_aton, ipv6_literal
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -24,6 +24,10 @@ LIBC = Rule(
 AMBIGUOUS = Rule(
     "an IPv4 literal with hexadecimal or octal parts is refused", "JDK IPAddressUtil.validateNumericFormatV4 (17)"
 )
+
+
+EMPTY = Rule("no name: the loopback address", "JDK InetAddress.java getAllByName (17)")
+NOT_IPV6 = Rule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,18 +125,25 @@ class Jvm:
         self.settings = settings or Settings()
         if self.settings.system("java.net.preferIPv4Stack") == "true":
             environment = msgspec.structs.replace(environment, family=INET)
-            libc = None if libc is None else type(libc)(environment, libc.version)
-        self.libc = libc or Glibc(environment)
+            libc = Musl(environment, libc.version) if isinstance(libc, Musl) else None
+        self.libc = libc or Glibc(environment, canonname=True)
 
     @property
     def title(self) -> str:
         return f"JVM on {self.libc.title}"
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if not name:
+            return Outcome(ok=True, addresses=("127.0.0.1",), rule=EMPTY)
         if _ambiguous(name):
             return Outcome(
                 ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
             )
+        if name.startswith("[") and name.endswith("]") and ipv6_literal(name[1:-1]):
+            name = name[1:-1]
+        if ":" in name and ipv6_literal(name) is None:
+            text = f"java.net.UnknownHostException: {name}: invalid IPv6 address literal"
+            return Outcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)
         outcome = yield from self.libc.lookup(name, memory)
         if outcome.ok or outcome.crashed:
             return outcome

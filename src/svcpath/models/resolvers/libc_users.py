@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Rule
+from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.environment import Environment, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
@@ -26,6 +26,10 @@ DOTNET = Rule(
 )
 
 
+CODEC = Rule("names are encoded by the idna codec, which refuses such labels", "CPython Lib/encodings/idna.py (3.11)")
+IDNA = "encoding with 'idna' codec failed (UnicodeError: label empty or too long)"
+
+
 class Python:
     """``socket.getaddrinfo`` and everything above it (requests, httpx, asyncio's default)."""
 
@@ -36,6 +40,8 @@ class Python:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if any(not 0 < len(label) < 64 for label in name.removesuffix(".").split(".")) and name:
+            return Outcome(ok=False, code="UnicodeError", text=IDNA, rule=CODEC)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome
@@ -49,7 +55,7 @@ class DotNet:
     title = ".NET"
 
     def __init__(self, environment: Environment, libc: Glibc | Musl | None = None) -> None:
-        self.libc = libc or Glibc(environment)
+        self.libc = libc or Glibc(environment, canonname=True)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         outcome = yield from self.libc.lookup(name, memory)

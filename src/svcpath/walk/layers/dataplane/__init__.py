@@ -21,8 +21,8 @@ def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
     reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
-    client_node = yield from _client_node(request)
-    nodes = yield from nodes_tables(request, client_node, tuple(one.report for one in reports))
+    from_node = yield from _client_node(request)
+    nodes = yield from nodes_tables(request, from_node, tuple(one.report for one in reports))
     judgements: list[Judgement] = []
     compared: list[agreement.Compared] = []
     planes: list[Plane] = []
@@ -36,7 +36,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(agreement.check(view, service, compared))
     elif view.service is not None and nodes:
         judgements.append(Judgement(phrase=_not_programmed(view.service)))
-    judgements.extend((yield from _around(view, service, planes, compared, reports, client_node)))
+    judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
     if not nodes:
         gap = NotTested(
             "dataplane",

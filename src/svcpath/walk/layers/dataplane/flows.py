@@ -17,6 +17,8 @@ GRPC = ("grpc", "h2c", "http2")
 
 
 def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...]) -> Judgement:
+    """Stale entries are findings of the data plane; connections to what is leaving, or that keep others idle, of the
+    lifecycle."""
     if not observed or not (view.slices or view.slices_reply.absent):
         return Judgement(looked=False)
     findings: list[Finding] = []
@@ -28,6 +30,7 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...])
         findings.extend(_stale(view, judged, one))
         findings.extend(_untranslated(judged, one))
         findings.extend(_removed(view, judged, one))
+        findings.extend(_unanswered(judged, one))
         findings.extend(_crowded(view, service, judged, items, one))
     return Judgement(findings=tuple(findings), looked=bool(findings))
 
@@ -124,6 +127,39 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
                     backend=held[0].backend.address,
                 )
             )
+    return findings
+
+
+def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    """SYNs to an endpoint that no reply was seen for, and flows whose replies can't be told apart."""
+    findings = []
+    for frontend, held in _by_frontend(judged, FlowKind.RETURN_PATH).items():
+        backends = ", ".join(dict.fromkeys(str(one.backend) for one in held))
+        total = sum(1 for one in judged if one.frontend == frontend)
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
+                "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
+                evidence=(Evidence(f"conntrack {_lines(held)}: SYN_SENT [UNREPLIED]", observed),),
+                standing=Standing.POSSIBLE,
+                cause="the reply takes another way, or the backend does not answer",
+                address=frontend.address,
+            )
+        )
+    for frontend, held in _by_frontend(judged, FlowKind.CLASH).items():
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
+                "conntrack drops the first packet of the second (clash)",
+                evidence=(Evidence(f"conntrack {_lines(held)}: reply tuple of another flow", observed),),
+                standing=Standing.SUPPORTED,
+                address=frontend.address,
+            )
+        )
     return findings
 
 

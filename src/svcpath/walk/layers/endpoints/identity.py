@@ -127,7 +127,7 @@ def _unlisted(view: Scene) -> list[Finding]:
         and not any(canonical(ip) in listed for ip in one.fact.ips)
         and any((6 if ":" in ip else 4) in families for ip in one.fact.ips)
     ]
-    if not missing:
+    if not missing or view.slices_reply.partial:
         return []
     names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in missing[:3])
     return [

@@ -118,12 +118,33 @@ def _terminating_only(view: Scene) -> Finding:
     )
 
 
+def _terminating_pods(view: Scene, serving: list[Observation[Pod]]) -> Finding:
+    """The same from Pods alone, where no slice was looked at."""
+    listed = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in serving[:4])
+    return finding(
+        "SP305",
+        Status.WARN,
+        f"no Pod that stays is ready; {len(serving)} ready while terminating would take new connections: {listed}",
+        evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and terminating", one) for one in serving[:4]),
+        standing=Standing.SUPPORTED,
+        cause_layer="lifecycle",
+        namespace=view.request.namespace,
+        service=view.request.service,
+    )
+
+
 def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
     pods = {one.fact.name: one for one in view.selected}
     for endpoint in view.distinct:
         if endpoint.pod:
             pods.setdefault(endpoint.pod.fact.name, endpoint.pod)
+    if not view.slices:
+        if service is not None and service.spec.publish_not_ready_addresses:
+            return []
+        serving = [one for one in pods.values() if one.fact.ready and one.fact.deleting]
+        if serving and all(one.fact.deleting or not one.fact.ready for one in pods.values()):
+            return [_terminating_pods(view, serving)]
     unready = [one for one in pods.values() if one.fact.ready is not True or one.fact.deleting]
     if view.selected and not view.slices and view.slices_reply.unreadable and len(unready) < len(pods):
         return []

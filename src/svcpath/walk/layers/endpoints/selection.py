@@ -58,10 +58,10 @@ def check(view: Scene) -> Asking[Judgement]:
     details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
     missing = finding(
         "SP301",
-        Status.FAIL,
+        Status.INCONCLUSIVE if view.pods_reply.partial and not empty_slices else Status.FAIL,
         sentence,
         evidence=tuple(evidence),
-        standing=Standing.PROVEN if complete or empty_slices else Standing.SUPPORTED,
+        standing=Standing.PROVEN if complete or (empty_slices and not view.pods_reply.partial) else Standing.SUPPORTED,
         details=tuple(details),
         remedy=_mend(nearest),
         share="all new connections",

@@ -46,7 +46,7 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
             return Judgement()  # legacy.py says why they are not mirrored
         missing = finding(
             "SP302",
-            Status.FAIL,
+            Status.INCONCLUSIVE if view.slices_reply.refused else Status.FAIL,
             f"Service {service.name} has no selector and there is no EndpointSlice or Endpoints with its name",
             evidence=(observed, *looked),
             standing=Standing.PROVEN if view.slices_reply.absent and view.slices_reply.complete else Standing.SUPPORTED,

@@ -1,4 +1,7 @@
-"""Lifecycle: what is under way. Terminating endpoints, rollouts that report done too early, status that lags."""
+"""Lifecycle: what is under way, and whether the next change can drain.
+
+Terminating endpoints, rollouts that report done too early, status that lags; preStop and grace period, disruption budgets.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.lifecycle import rollouts
+from svcpath.walk.layers.lifecycle import drains, rollouts
 from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
 
@@ -17,5 +20,6 @@ def layer(request: Request) -> Asking[LayerResult]:
     if not workloads.present and not view.endpoints and not view.selected:
         gap = NotTested("lifecycle", "rollouts", workloads.reason or "no workload in the evidence")
         return layer_result("lifecycle", [Judgement(not_tested=(gap,), looked=False)])
-    judgement = rollouts.check(view, workloads)
-    return layer_result("lifecycle", [judgement])
+    under_way = rollouts.check(view, workloads)
+    judgements = [under_way, (yield from drains.check(view, workloads))]
+    return layer_result("lifecycle", judgements)

@@ -32,6 +32,7 @@ class Reach(enum.Enum):
     OTHER_FAMILY = "other family only"
     OTHER_PROTOCOL = "other protocol only"
     NOTHING = "nothing listens"
+    HALF = "nothing in its own family, the other not looked at"
     UNKNOWN = "not looked at"
 
 
@@ -49,6 +50,12 @@ class Link:
     others: tuple[int, ...]
 
     @property
+    def over_all_families(self) -> bool:
+        """Whether the tables of both families were looked at."""
+        covers = {name for one in self.observations for name in one.fact.covers}
+        return {self.protocol.lower(), f"{self.protocol.lower()}6"} <= covers
+
+    @property
     def place(self) -> str:
         return host_port(self.endpoint.address, self.port)
 
@@ -62,17 +69,17 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
     looked = False
     for port in view.service_ports:
         links = [
-            _link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
+            link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
             for endpoint in view.usable_for(port)
             if (found := endpoint.port_for(port)) is not None and found.port is not None
         ]
         if not links:
             continue
-        looked = looked or any(link.reach is not Reach.UNKNOWN for link in links)
+        looked = looked or any(link.reach not in OPEN for link in links)
         answered = _answered(attempts)
         links = [_replace_by_attempts(link, answered) for link in links]
         findings.extend(_judge(view, port, links))
-        unknown = [link for link in links if link.reach is Reach.UNKNOWN]
+        unknown = [link for link in links if link.reach in OPEN]
         if unknown:
             found_suspicion, gap = _undeclared(view, port, unknown, known=len(links) - len(unknown), links=links)
             findings.extend(found_suspicion)
@@ -93,7 +100,7 @@ def _numbers(links: list[Link]) -> str:
     return ", ".join(str(port) for port in dict.fromkeys(link.port for link in links))
 
 
-def _link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
+def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
     observations: tuple[Observation[SocketTable], ...] = reply.present if reply else ()
     sockets = tuple(socket for one in observations for socket in one.fact.sockets)
     covers = frozenset(name for one in observations for name in one.fact.covers)
@@ -102,8 +109,14 @@ def _link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None)
     listeners = [one for one in sockets if _open(one)]
     here = tuple(one for one in listeners if one.protocol == protocol and one.local_port == port)
     others = tuple(sorted({one.local_port for one in listeners if one.protocol == protocol and not _loopback(one)}))
-    if not observations or not (wanted & covers):
+    own = f"{protocol.lower()}6" if endpoint.family == 6 else protocol.lower()
+    if any(_takes(socket, endpoint.address) for socket in here):
+        reach = Reach.LISTENS
+    elif own not in covers:
         reach = Reach.UNKNOWN
+    elif not here and not complete:
+        # An IPv6 wildcard takes IPv4 too, and its table was not looked at.
+        reach = Reach.HALF
     else:
         reach = _reach(
             endpoint, here, [one for one in listeners if one.local_port == port and one.protocol != protocol]
@@ -130,8 +143,6 @@ def _wildcard(socket: Socket) -> bool:
 
 
 def _reach(endpoint: EndpointView, here: tuple[Socket, ...], other_protocol: list[Socket]) -> Reach:
-    if any(_takes(socket, endpoint.address) for socket in here):
-        return Reach.LISTENS
     if here:
         if all(_loopback(socket) for socket in here):
             return Reach.LOOPBACK
@@ -165,10 +176,13 @@ def _answered(attempts: Reply) -> dict[tuple[str, int], Observation[object]]:
 
 def _replace_by_attempts(link: Link, answered: dict[tuple[str, int], Observation[object]]) -> Link:
     """Without a socket list, a recorded direct connection that succeeded shows the socket."""
-    if link.reach is Reach.UNKNOWN and (link.endpoint.address, link.port) in answered:
+    if link.reach in OPEN and (link.endpoint.address, link.port) in answered:
         return Link(link.endpoint, link.port, link.protocol, Reach.LISTENS, (), (), True, ())
     return link
 
+
+#: What leaves the last link open.
+OPEN = (Reach.UNKNOWN, Reach.HALF)
 
 BAD = {
     Reach.NOTHING: "SP403",
@@ -185,7 +199,7 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
         bad = [link for link in links if link.reach is reach]
         if not bad:
             continue
-        known = [link for link in links if link.reach is not Reach.UNKNOWN]
+        known = [link for link in links if link.reach not in OPEN]
         link = bad[0]
         proven = all(each.complete for each in bad)
         pods = f"{_pods(bad)} of {_pods(known)} Pods"
@@ -220,12 +234,15 @@ def _sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> st
     link = bad[0]
     if reach is Reach.NOTHING:
         others = sorted({number for each in bad for number in each.others})
+        over = "" if link.over_all_families else f" over IPv{link.endpoint.family}"
         who = "they listen" if _pods(bad) == _pods(known) > 1 else _names(bad, "listens", "listen")
         listen = (
-            f" ({who} on {', '.join(str(number) for number in others[:5])})" if others else " (no open port at all)"
+            f" ({who} on {', '.join(str(number) for number in others[:5])})"
+            if others
+            else f" (no open {link.protocol} port at all)"
         )
         numbers = " and ".join(dict.fromkeys(str(each.port) for each in bad))
-        return f"nothing listens on {numbers} in {pods}{listen}"
+        return f"nothing listens on {numbers}{over} in {pods}{listen}"
     if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         socket = link.sockets[0]
         return (
@@ -366,7 +383,13 @@ def _undeclared(
     names = _falsifier(view, link)
     command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
     pods = ", ".join(each.endpoint.who for each in unknown[:4])
-    gap = NotTested("ports", f"the listening sockets of {pods}", "no socket list in the evidence", command)
+    why = "no socket list in the evidence"
+    if all(each.reach is Reach.HALF for each in unknown):
+        why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
+    gap = NotTested("ports", f"the listening sockets of {pods}", why, command)
+    halves = [each for each in unknown if each.reach is Reach.HALF]
+    if halves:
+        return [_half(view, port, halves, known)], gap
     suspicious = [each for each in unknown if _declares_others_only(each)]
     if known or not suspicious:
         return [], gap
@@ -386,6 +409,26 @@ def _undeclared(
         names=names,
     )
     return [doubt], gap
+
+
+def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Finding:
+    """Nothing in the family's own table. Where the Pods also declare other ports only, that supports a fault."""
+    link = halves[0]
+    declared_elsewhere = not known and all(_declares_others_only(each) and each.others for each in halves)
+    others = sorted({number for each in halves for number in each.others})
+    listen = f" (they listen on {', '.join(str(number) for number in others[:5])})" if others else ""
+    table = link.protocol.lower()
+    return finding(
+        "SP403" if declared_elsewhere else "SP410",
+        Status.FAIL if declared_elsewhere else Status.INCONCLUSIVE,
+        f"no IPv4 socket takes {_numbers(halves)}/{link.protocol} in {_pods(halves)} Pods{listen}; "
+        f"{table}6, where a wildcard takes IPv4 too, was not looked at",
+        evidence=_evidence(view, port, halves),
+        standing=Standing.SUPPORTED if declared_elsewhere else Standing.POSSIBLE,
+        cause=f"nothing listens on {_numbers(halves)}",
+        share="all new connections" if declared_elsewhere else "",
+        names=_falsifier(view, link),
+    )
 
 
 def _declares_others_only(link: Link) -> bool:

@@ -1,0 +1,85 @@
+"""svcpath budget"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svcpath.cli import output
+from svcpath.cli.exits import Exit
+from svcpath.errors import UsageError
+
+HELP = """\
+svcpath budget deployment.yaml service.yaml --longest-request 6
+
+Compute whether a drain fits the grace period: load balancer removal + propagation + longest request + shutdown after the
+signal, with preStop inside.
+
+PATH is any manifest, plain or rendered (helm template, kustomize build), a load balancer's health settings beside it, and
+a recording of a drain, whose measured times are then used. What is not known stays a range, and the output says up to
+which value the drain still holds.
+
+Exit code: 0 nothing lost for certain, 1 some margin negative with every unknown at 0, 2 usage, 3 with --strict while an
+unknown has no upper bound, 4 evidence unreadable."""
+
+
+def budget(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Manifests and evidence: files or folders.", exists=False)
+    ],
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
+    workload: Annotated[str, typer.Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
+    longest: Annotated[
+        float | None, typer.Option("--longest-request", min=0, help="Seconds of the longest request.")
+    ] = None,
+    removal: Annotated[
+        float | None,
+        typer.Option("--lb-removal", min=0, help="Seconds until load balancers stop sending new connections."),
+    ] = None,
+    propagation: Annotated[
+        float | None, typer.Option("--propagation", min=0, help="Seconds until the last node's data plane has changed.")
+    ] = None,
+    shutdown: Annotated[
+        float | None, typer.Option("--shutdown", min=0, help="Seconds the idle application needs to end.")
+    ] = None,
+    on_signal: Annotated[
+        str, typer.Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
+    ] = "",
+    path: Annotated[
+        list[str] | None, typer.Option("--path", help="A container that traffic goes through; several times.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
+) -> int:
+    from svcpath import api
+    from svcpath.reports.report import encode
+    from svcpath.reports.views.budget import document
+
+    wanted = output.parse(outputs)
+    if on_signal not in ("", "exit", "finish", "ignore"):
+        raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
+    result = api.budget(
+        api.manifests(*paths),
+        workload=workload,
+        namespace=namespace,
+        longest_request=longest,
+        lb_removal=removal,
+        propagation=propagation,
+        shutdown=shutdown,
+        on_signal=on_signal,
+        path=path or (),
+    )
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+    if not result.workloads:
+        return Exit.UNDECIDED
+    if any(one.outcome == "lost" for one in result.workloads):
+        return Exit.BAD
+    if strict and not all(one.bounded for one in result.workloads if one.serves):
+        return Exit.UNDECIDED
+    return Exit.GOOD

@@ -1,0 +1,127 @@
+"""How long what stands in front of the cluster goes on sending new connections to a Pod that is being deleted.
+
+A load balancer that only health-checks its backends needs interval x unhealthy threshold seconds to notice (one more
+interval and the probe's own time at worst; the product is what its settings promise). An Ingress or Gateway controller
+that watches slices is as quick as its own configuration reload, which no manifest tells. Annotation names: AWS Load
+Balancer Controller v2 and the in-tree AWS provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import Object, OtherObject, Service
+from svcpath.evidence.facts.node import LoadBalancerHealth
+from svcpath.models.drain.terms import REMOVAL, Origin, Term, known, unknown
+
+_INTERVAL = (
+    "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval",
+    "alb.ingress.kubernetes.io/healthcheck-interval-seconds",
+)
+_THRESHOLD = (
+    "service.beta.kubernetes.io/aws-load-balancer-healthcheck-unhealthy-threshold",
+    "alb.ingress.kubernetes.io/unhealthy-threshold-count",
+)
+_ROUTES = frozenset({"HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute", "IngressRoute", "VirtualService"})
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """One thing in front of the Service."""
+
+    kind: str
+    name: str
+    seconds: float | None
+    detail: str
+
+
+def removal_term(services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]) -> Term:
+    """The removal term: the slowest of all fronts, unknown as soon as one of them is, none if the objects show none."""
+    fronts = list(fronts_of(services, others, health))
+    if not fronts:
+        if not services:
+            return unknown(REMOVAL, "no Service in the evidence: what stands in front is not shown")
+        return known(REMOVAL, 0.0, Origin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
+    told = [one.seconds for one in fronts if one.seconds is not None]
+    silent = [one for one in fronts if one.seconds is None]
+    detail = "; ".join(dict.fromkeys(one.detail for one in silent or fronts))
+    if silent:
+        return unknown(REMOVAL, detail, low=max(told, default=0.0))
+    return known(REMOVAL, max(told), Origin.MANIFEST, detail)
+
+
+def fronts_of(
+    services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]
+) -> Iterator[Front]:
+    """Everything in front, with its removal time where settings tell it."""
+    checks = [one for one in health if one.health_check_interval is not None or one.unhealthy_threshold is not None]
+    for one in checks:
+        interval, threshold = one.health_check_interval, one.unhealthy_threshold
+        if interval is None or threshold is None:
+            missing = "health check interval" if interval is None else "unhealthy threshold"
+            yield Front("load balancer", "", None, f"the load balancer's {missing} is not in the evidence")
+            continue
+        yield Front(
+            "load balancer",
+            "",
+            interval * threshold,
+            f"load balancer health check: {interval:g} s interval x {threshold} failures",
+        )
+    names = {one.name for one in services}
+    for service in services:
+        if service.spec.type == "LoadBalancer":
+            front = _annotated(service)
+            if front.seconds is not None or not checks:
+                yield front
+    for obj in others:
+        if isinstance(obj, OtherObject) and (obj.kind == "Ingress" or obj.kind in _ROUTES):
+            targets = set(_backends(obj.spec))
+            if targets & names:
+                front = _annotated(obj)
+                if front.seconds is not None or not checks:
+                    yield front
+
+
+def _annotated(obj: Object) -> Front:
+    interval = _number(obj, _INTERVAL)
+    threshold = _number(obj, _THRESHOLD)
+    if interval is not None and threshold is not None:
+        detail = f"{obj.kind} {obj.name} annotations: {interval:g} s interval x {threshold:g} failures"
+        return Front(obj.kind, obj.name, interval * threshold, detail)
+    what = "type LoadBalancer" if isinstance(obj, Service) else "its controller's own reaction"
+    return Front(obj.kind, obj.name, None, f"{obj.kind} {obj.name} stands in front ({what}): not told by manifests")
+
+
+def _number(obj: Object, names: Sequence[str]) -> float | None:
+    for name in names:
+        text = obj.annotations.get(name, "").strip()
+        if re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?s?", text):
+            return float(text.removesuffix("s"))
+    return None
+
+
+def _backends(value: Any) -> Iterator[str]:
+    """Names of the Services that an Ingress or a route refers to, wherever its spec does."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, dict):
+            service = current.get("service")
+            if isinstance(service, dict) and isinstance(service.get("name"), str):
+                yield service["name"]
+            for key in ("serviceName",):
+                if isinstance(current.get(key), str):
+                    yield current[key]
+            for key in ("backendRefs", "services"):
+                for one in current.get(key) or ():
+                    if isinstance(one, dict) and isinstance(one.get("name"), str):
+                        yield one["name"]
+            host = current.get("host")
+            if isinstance(host, str) and "port" in current:
+                yield host.partition(".")[0]
+            stack.extend(current.values())
+        elif isinstance(current, list):
+            stack.extend(current)

@@ -1,0 +1,150 @@
+"""Rules about what stands in front: health checks, keep-alive, affinity, annotations of ingress controllers.
+
+Defaults are those of nginx (keepalive_timeout 75 s; ingress-nginx upstream-keepalive-timeout 60 s) and the AWS Load Balancer
+Controller v2 (deregistration delay 300 s, idle timeout 60 s); only what a manifest sets is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from svcpath.evidence.facts.kubernetes import Container, Object, OtherObject, Service
+from svcpath.models.drain.balancers import fronts_of
+from svcpath.models.drain.budget import Budget
+from svcpath.models.drain.lint.rule import Around, Level, LintFinding
+from svcpath.models.drain.subject import Field, pod_spec
+from svcpath.models.drain.terms import REMOVAL
+
+_ALB = "alb.ingress.kubernetes.io/"
+_AWS = "service.beta.kubernetes.io/aws-load-balancer-"
+#: Options of servers that say how long an idle connection is kept: gunicorn, uvicorn, hypercorn, Node wrappers, Go programs.
+_KEEP_ALIVE = re.compile(
+    r"--?(?:http-?)?(?:timeout-)?keep-?alive(?:-timeout|-time)?(?:[= ](\d+(?:\.\d+)?)(ms|s|m)?)?\Z"
+)
+
+
+def slow_health_check(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP715: the load balancer notices later than the backend stops accepting."""
+    removal = budget.term(REMOVAL)
+    accepts = min(
+        (one.hook.high if one.hook.high is not None else float("inf") for one in budget.subject.on_path), default=0.0
+    )
+    accepts = min(accepts, float(budget.subject.grace))
+    if removal.known and removal.low > accepts:
+        where = budget.subject.on_path[0]
+        yield LintFinding(
+            "SP715",
+            Level.ERROR,
+            f"the load balancer takes {removal.low:g} s to notice ({removal.detail}), the backend accepts for {accepts:g} s "
+            "after the delete: new connections are refused in between; sleep longer in preStop or check more often",
+            around.obj,
+            where.hook_field if where.hook.spelling else where.field,
+        )
+
+
+def keep_alive(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP713: idle connections are kept longer than the Pod lives on, so that clients reuse one that is about to break."""
+    subject = budget.subject
+    window = float(subject.grace)
+    spec = pod_spec(around.obj)
+    for container in spec.containers or () if spec else ():
+        stopping = next((one for one in subject.ordinary if one.name == container.name and one.on_path), None)
+        found = _keep_alive(container)
+        if stopping is not None and found is not None and found[0] > window:
+            yield _kept(around.obj, (*stopping.field, *found[1]), f"container {container.name}", found[0], window)
+    for obj in (*subject.services, *around.others):
+        for name in (f"{_AWS}connection-idle-timeout", f"{_ALB}load-balancer-attributes"):
+            seconds = _idle(obj.annotations.get(name, ""))
+            if seconds is not None and seconds > window and _in_front(obj, budget):
+                yield _kept(obj, ("metadata", "annotations", name), f"{obj.kind} {obj.name}", seconds, window)
+
+
+def _kept(obj: Object, field: Field, who: str, seconds: float, window: float) -> LintFinding:
+    return LintFinding(
+        "SP713",
+        Level.WARNING,
+        f"{who} keeps idle connections for {seconds:g} s, the Pod lives {window:g} s after its delete: pools go on using a "
+        "connection until the Pod is killed; close connections on shutdown (Connection: close, GOAWAY) or cap their age",
+        obj,
+        field,
+    )
+
+
+def _keep_alive(container: Container) -> tuple[float, Field] | None:
+    for where, words in (("args", container.args), ("command", container.command)):
+        for number, word in enumerate(words or ()):
+            match = _KEEP_ALIVE.fullmatch(word)
+            if match is None:
+                continue
+            amount, unit, at = match[1], match[2], number
+            if amount is None and number + 1 < len(words or ()):
+                following = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m)?", (words or ())[number + 1])
+                if following:
+                    amount, unit, at = following[1], following[2], number + 1
+            if amount is not None:
+                return float(amount) * {"ms": 0.001, "m": 60.0}.get(unit or "s", 1.0), (where, at)
+    return None
+
+
+def _idle(text: str) -> float | None:
+    match = re.fullmatch(r"\s*(\d{1,6})\s*", text) or re.search(r"idle_timeout\.timeout_seconds=(\d{1,6})", text)
+    return float(match[1]) if match else None
+
+
+def _in_front(obj: Object, budget: Budget) -> bool:
+    if isinstance(obj, Service):
+        return obj in budget.subject.services
+    return any(one.name == obj.name for one in fronts_of(budget.subject.services, (obj,), ()))
+
+
+def affinity(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP716: IPVS keeps a client's affinity to a backend of weight 0 while expire_quiescent_template is 0."""
+    if not around.ipvs or around.quiescent != "0":
+        return
+    for service in budget.subject.services:
+        if service.spec.session_affinity == "ClientIP":
+            yield LintFinding(
+                "SP716",
+                Level.WARNING,
+                f"Service {service.name} has ClientIP affinity and the nodes use IPVS with "
+                "net.ipv4.vs.expire_quiescent_template=0: a client pinned to a terminating Pod keeps being sent there; set it to 1",
+                service,
+                ("spec", "sessionAffinity"),
+            )
+
+
+def annotated(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP717: annotations in front that change what a drain means."""
+    for obj in (*budget.subject.services, *around.others):
+        if not isinstance(obj, Service | OtherObject) or not _in_front(obj, budget):
+            continue
+        for name, value in sorted(obj.annotations.items()):
+            message = _annotation(name, value, budget)
+            if message:
+                yield LintFinding(
+                    "SP717", Level.NOTE, f"{obj.kind} {obj.name}: {message}", obj, ("metadata", "annotations", name)
+                )
+
+
+def _annotation(name: str, value: str, budget: Budget) -> str:
+    grace = budget.subject.grace
+    if name.endswith(("target-group-attributes", "aws-load-balancer-target-group-attributes")):
+        match = re.search(r"deregistration_delay\.timeout_seconds=(\d{1,6})", value)
+        if match and int(match[1]) > grace:
+            return (
+                f"the load balancer lets open requests run for {match[1]} s after it removed the target, the Pod lives "
+                f"{grace} s: longer requests are cut by the kill"
+            )
+    if name == f"{_ALB}target-type" and value == "ip":
+        return (
+            "target-type ip: a rollout goes on before new targets are healthy unless the namespace injects the Pod readiness "
+            "gate (elbv2.k8s.aws/pod-readiness-gate-inject)"
+        )
+    if name == "nginx.ingress.kubernetes.io/service-upstream" and value == "true":
+        return (
+            "service-upstream: the controller keeps connections to the cluster IP, so reused ones stay with the old Pod"
+        )
+    if name == "nginx.ingress.kubernetes.io/affinity" and value == "cookie":
+        return "cookie affinity: clients of the old Pod are moved to another one and lose what it held"
+    return ""

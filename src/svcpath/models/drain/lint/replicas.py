@@ -1,0 +1,114 @@
+"""Rules about how many Pods may be gone at once.
+
+Rounding: maxUnavailable percentages round down, maxSurge and minAvailable up (apps/v1 ResolveFenceposts: if both come
+out as 0, maxUnavailable becomes 1; policy/v1 rounds minAvailable and maxUnavailable up).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from svcpath.evidence.facts.kubernetes import PodDisruptionBudget, Strategy, Workload
+from svcpath.models.drain.budget import Budget
+from svcpath.models.drain.lint.rule import Around, Level, LintFinding
+from svcpath.models.policies.selectors import label_selector_matches
+
+
+def scaled(value: int | str | None, total: int, *, up: bool) -> int | None:
+    """An IntOrString as a number of Pods; None when it is neither."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str) and (match := re.fullmatch(r"(\d{1,6})%", value)):
+        exact = int(match[1]) * total / 100
+        return math.ceil(exact) if up else math.floor(exact)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 7:
+        return int(value)
+    return None
+
+
+def _replicas(workload: Workload) -> int:
+    return 1 if workload.spec.replicas is None else workload.spec.replicas
+
+
+def removes_all(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP711: a rollout may take every Pod away before a new one is there."""
+    workload = around.obj
+    if not isinstance(workload, Workload) or not budget.subject.serves:
+        return
+    if workload.kind not in ("Deployment", "DaemonSet", "Rollout"):
+        return
+    strategy = workload.spec.strategy or workload.spec.update_strategy
+    field = "strategy" if workload.spec.strategy else "updateStrategy"
+    replicas = _replicas(workload)
+    if workload.kind == "DaemonSet":
+        percent = strategy.rolling_update.max_unavailable if strategy and strategy.rolling_update else None
+        if isinstance(percent, str) and percent == "100%" and strategy and strategy.type != "OnDelete":
+            yield _all(around, ("spec", field, "rollingUpdate", "maxUnavailable"), "maxUnavailable is 100%")
+        return
+    if strategy is None or replicas == 0:
+        return
+    if strategy.type == "Recreate":
+        yield _all(around, ("spec", field, "type"), "strategy Recreate ends every old Pod before a new one starts")
+        return
+    gone = _unavailable(strategy, replicas)
+    if gone is not None and gone >= replicas:
+        text = f"maxUnavailable {strategy.rolling_update.max_unavailable if strategy.rolling_update else ''} of {replicas} replicas"
+        yield _all(around, ("spec", field, "rollingUpdate", "maxUnavailable"), text)
+
+
+def _unavailable(strategy: Strategy, replicas: int) -> int | None:
+    """How many of the replicas a Deployment may lack; None where nothing sets it (the default 25 % rounds down)."""
+    rolling = strategy.rolling_update
+    if rolling is None or (rolling.max_unavailable is None and rolling.max_surge is None):
+        return None
+    unavailable = scaled(rolling.max_unavailable if rolling.max_unavailable is not None else "25%", replicas, up=False)
+    surge = scaled(rolling.max_surge if rolling.max_surge is not None else "25%", replicas, up=True)
+    if unavailable is None or surge is None:
+        return None
+    return 1 if unavailable == 0 and surge == 0 else unavailable
+
+
+def _all(around: Around, field: tuple[str | int, ...], why: str) -> LintFinding:
+    return LintFinding(
+        "SP711",
+        Level.WARNING,
+        f"a rollout may remove all Pods at once ({why}): the Service then has no backend, however well each Pod drains",
+        around.obj,
+        field,
+    )
+
+
+def blocked(budget: Budget, around: Around) -> Iterator[LintFinding]:
+    """SP712: a PodDisruptionBudget that never allows an eviction, so that drains of nodes hang until they are forced."""
+    workload = around.obj
+    if not isinstance(workload, Workload) or workload.kind in ("Job", "CronJob", "DaemonSet"):
+        return
+    replicas = _replicas(workload)
+    labels = dict(budget.subject.labels)
+    for one in around.disruptions:
+        if one.namespace and workload.namespace and one.namespace != workload.namespace:
+            continue
+        if one.spec.selector is None or not label_selector_matches(one.spec.selector, labels):
+            continue
+        yield from _blocks(one, replicas, workload)
+
+
+def _blocks(one: PodDisruptionBudget, replicas: int, workload: Workload) -> Iterator[LintFinding]:
+    least = scaled(one.spec.min_available, replicas, up=True)
+    most = scaled(one.spec.max_unavailable, replicas, up=True)
+    if least is not None and least >= replicas > 0:
+        why, field = f"minAvailable {one.spec.min_available} of {replicas} replicas", "minAvailable"
+    elif most is not None and most == 0:
+        why, field = f"maxUnavailable {one.spec.max_unavailable}", "maxUnavailable"
+    else:
+        return
+    yield LintFinding(
+        "SP712",
+        Level.WARNING,
+        f"PodDisruptionBudget {one.name} allows no eviction of {workload.kind} {workload.name} ({why}): draining a node "
+        "hangs until someone forces it",
+        one,
+        ("spec", field),
+    )

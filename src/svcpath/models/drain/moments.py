@@ -1,0 +1,84 @@
+"""What a recording holds, in the order of one clock: states of objects as a watch saw them, and what clients noted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from svcpath.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One watch event: ``received`` is seconds since the epoch on the recorder's clock; ``type`` ADDED, MODIFIED or
+    DELETED. ``first`` marks the state that a listing gave before the watch began."""
+
+    received: float
+    type: str
+    obj: Any
+    place: str = ""
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line of a client's log: seconds since the epoch, the first word as its kind, the rest."""
+
+    at: float
+    kind: str
+    text: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection or request of a sampler, seconds since the epoch (None: not reached).
+
+    ``due`` is when the schedule wanted it, ``start`` when it began. ``peer`` is the Pod that answered, by its own name or
+    address; ``outcome`` ok, refused, reset, timeout, cut, http-error or error.
+    """
+
+    kind: str
+    due: float
+    start: float
+    connected: float | None
+    first_byte: float | None
+    end: float
+    peer: str
+    outcome: str
+    status: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneChange:
+    """A node's data plane stopped or began sending new connections to a backend.
+
+    It happened between ``after`` and ``at`` (equal: the change itself was seen), seconds since the epoch.
+    """
+
+    at: float
+    after: float
+    node: str
+    frontend: str
+    backend: str
+    present: bool
+
+
+def seconds_of(text: str) -> float:
+    """Seconds since the epoch of an RFC 3339 time. Raises FormatError."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise FormatError(f"no RFC 3339 time: {text[:40]!r}") from error
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    return found.timestamp()
+
+
+def stamp_of(seconds: float) -> str:
+    """RFC 3339 in UTC with milliseconds."""
+    whole, milliseconds = divmod(round(seconds * 1000), 1000)
+    text = datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{milliseconds:03d}Z"

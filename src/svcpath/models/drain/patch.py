@@ -1,0 +1,80 @@
+"""The preStop seconds and grace period with which a drain would hold, as a patch for the workload.
+
+What is not known is assumed, and said: ten seconds of propagation, the rest at what the evidence tells at least. The
+suggestion keeps two seconds to spare on every margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from svcpath.models.drain.clock import OnSignal
+from svcpath.models.drain.subject import Subject
+from svcpath.models.drain.terms import LONGEST, PROPAGATION, REMOVAL, SHUTDOWN, Term
+
+#: Propagation that is assumed where it is not known: most clusters need well under a second, few more than ten.
+ASSUMED_PROPAGATION = 10.0
+SPARE = 2
+#: The handler that a sleep action replaces, by the hook's spelling.
+_HANDLERS = {"exec sleep": "exec", "exec": "exec", "httpGet": "httpGet", "tcpSocket": "tcpSocket"}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """``hooks`` are preStop seconds by container. ``assumptions`` name the unknown terms and what was put for them."""
+
+    grace: int
+    hooks: tuple[tuple[str, int], ...]
+    assumptions: tuple[str, ...]
+    text: str
+
+
+def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> Patch | None:
+    """A patch that would hold; None when no hook or grace period could help (the signal is ignored)."""
+    if on_signal is OnSignal.IGNORE or not subject.on_path:
+        return None
+    values = {one.name: one.low for one in terms}
+    assumptions: list[str] = []
+    for term in terms:
+        if term.known:
+            continue
+        if term.name == PROPAGATION:
+            values[PROPAGATION] = max(term.low, ASSUMED_PROPAGATION)
+        assumptions.append(f"{term.name} {values[term.name]:g} s")
+    drained = values[REMOVAL] + values[PROPAGATION]
+    last_request = drained + values[LONGEST]
+    needed = drained if on_signal is OnSignal.FINISH else last_request
+    seconds = math.ceil(needed) + SPARE
+    hooks = tuple(
+        (one.name, seconds) for one in subject.on_path if not (one.hook.known and needed < one.hook.low < math.inf)
+    )
+    kept = [one.hook.low for one in subject.ordinary if one.name not in dict(hooks) and math.isfinite(one.hook.low)]
+    latest = max([*(length for _, length in hooks), *kept, last_request])
+    grace = max(math.ceil(latest + values[SHUTDOWN]) + SPARE, subject.grace)
+    if grace == subject.grace and not hooks:
+        return None
+    return Patch(grace, hooks, tuple(assumptions), _text(subject, grace, hooks))
+
+
+def _text(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) -> str:
+    """A strategic merge patch in YAML."""
+    lines = [*subject.template]
+    spellings = {one.name: one.hook.spelling for one in subject.ordinary}
+    text = []
+    for depth, step in enumerate(lines):
+        text.append("  " * depth + f"{step}:")
+    indent = "  " * len(lines)
+    text.append(f"{indent}terminationGracePeriodSeconds: {grace}")
+    if hooks:
+        text.append(f"{indent}containers:")
+        for name, seconds in hooks:
+            text.append(f"{indent}- name: {name}")
+            text.append(f"{indent}  lifecycle:")
+            text.append(f"{indent}    preStop:")
+            replaced = _HANDLERS.get(spellings[name])
+            if replaced:
+                text.append(f"{indent}      {replaced}: null  # keep what it does besides waiting")
+            text.append(f"{indent}      sleep: {{seconds: {seconds}}}")
+    return "\n".join(text)

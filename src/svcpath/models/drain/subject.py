@@ -1,0 +1,180 @@
+"""The Pods of one workload as the drain sees them: grace period, containers with their hooks, which of them is on the path.
+
+On the path is what traffic goes through: the containers whose ports a Service that selects the Pods targets, else those
+that declare a port that is not for metrics, health or administration, else all ordinary ones; and every ordinary
+container that is a known proxy. Sidecars are signalled last and so never shorten the path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import Container, Object, Pod, PodSpec, Service, Workload
+from svcpath.models.drain.clock import DEFAULT_GRACE
+from svcpath.models.drain.hooks import Hook, hook_of
+from svcpath.models.policies.selectors import matches
+
+Field = tuple[str | int, ...]
+
+_PROXY = re.compile(
+    r"(?:^|[-_/.])(?:envoy|istio-?proxy|proxyv2|linkerd-?proxy|nginx|haproxy|traefik|caddy|oauth2-proxy)(?:$|[-_:.@])"
+)
+_SIDE_PORT = re.compile(r"metric|prom|health|probe|admin|debug|status|stats|pprof|monitor|mgmt|management")
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """One container and how it is stopped. ``field`` is its place in the object."""
+
+    name: str
+    image: str
+    hook: Hook
+    sidecar: bool
+    on_path: bool
+    stop_signal: str
+    field: Field
+
+    @property
+    def hook_field(self) -> Field:
+        return (*self.field, "lifecycle", "preStop")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """``template`` is the place of the Pod spec in the object; ``serves`` whether anything shows that it takes traffic."""
+
+    kind: str
+    namespace: str
+    name: str
+    grace: int
+    grace_is_default: bool
+    containers: tuple[Stopping, ...]
+    template: Field
+    serves: bool
+    services: tuple[Service, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def ordinary(self) -> tuple[Stopping, ...]:
+        return tuple(one for one in self.containers if not one.sidecar)
+
+    @property
+    def on_path(self) -> tuple[Stopping, ...]:
+        return tuple(one for one in self.ordinary if one.on_path)
+
+    @property
+    def grace_field(self) -> Field:
+        return (*self.template, "terminationGracePeriodSeconds")
+
+
+def pod_spec(obj: Object) -> PodSpec | None:
+    """The spec of the Pods that an object makes (of a Pod its own)."""
+    if isinstance(obj, Pod):
+        return obj.spec
+    if isinstance(obj, Workload) and obj.spec.template is not None:
+        return obj.spec.template.spec
+    return None
+
+
+def selecting(obj: Object, services: Sequence[Service]) -> tuple[Service, ...]:
+    """The Services whose selector picks the Pods of ``obj``. Objects without a namespace fit any (rendered charts)."""
+    labels = obj.labels if isinstance(obj, Pod) else {}
+    if isinstance(obj, Workload) and obj.spec.template is not None:
+        labels = obj.spec.template.metadata.labels or {}
+    return tuple(
+        one
+        for one in services
+        if one.spec.selector
+        and (not one.namespace or not obj.namespace or one.namespace == obj.namespace)
+        and matches(one.spec.selector, labels)
+    )
+
+
+def subject_of(
+    obj: Object, services: Sequence[Service] = (), *, path: Collection[str] = (), at: Field | None = None
+) -> Subject | None:
+    """What is stopped when a Pod of ``obj`` is deleted; None for an object without Pods.
+
+    ``path`` names the containers on the path, where the user knows better.
+    """
+    spec = pod_spec(obj)
+    if spec is None or not spec.containers:
+        return None
+    mine = selecting(obj, services)
+    template = at if at is not None else ("spec",) if isinstance(obj, Pod) else ("spec", "template", "spec")
+    chosen = frozenset(path) & {one.name for one in spec.containers} or _on_path(spec.containers, mine)
+    containers = [
+        _stopping(one, one.name in chosen, False, (*template, "containers", number))
+        for number, one in enumerate(spec.containers)
+    ]
+    containers.extend(
+        _stopping(one, False, True, (*template, "initContainers", number))
+        for number, one in enumerate(spec.init_containers or ())
+        if one.restart_policy == "Always"
+    )
+    grace = spec.termination_grace_period_seconds
+    if isinstance(obj, Pod) and obj.metadata.deletion_grace_period_seconds and obj.deleting:
+        grace = obj.metadata.deletion_grace_period_seconds
+    labels = (
+        (obj.spec.template.metadata.labels or {}) if isinstance(obj, Workload) and obj.spec.template else obj.labels
+    )
+    return Subject(
+        kind=obj.kind,
+        namespace=obj.namespace,
+        name=obj.name,
+        grace=DEFAULT_GRACE if grace is None else max(grace, 0),
+        grace_is_default=grace is None,
+        containers=tuple(containers),
+        template=template,
+        serves=obj.kind not in ("Job", "CronJob")
+        and (bool(mine) or any(_takes_traffic(one) for one in spec.containers)),
+        services=mine,
+        labels=tuple(sorted(labels.items())),
+    )
+
+
+def _stopping(container: Container, on_path: bool, sidecar: bool, field: Field) -> Stopping:
+    lifecycle = container.lifecycle
+    return Stopping(
+        name=container.name,
+        image=container.image,
+        hook=hook_of(lifecycle.pre_stop if lifecycle else None),
+        sidecar=sidecar,
+        on_path=on_path,
+        stop_signal=(lifecycle.stop_signal if lifecycle else None) or "",
+        field=field,
+    )
+
+
+def _takes_traffic(container: Container) -> bool:
+    return bool(_main_ports(container)) or container.readiness_probe is not None
+
+
+def _main_ports(container: Container) -> list[int]:
+    return [one.container_port for one in container.ports or () if not _SIDE_PORT.search((one.name or "").lower())]
+
+
+def is_proxy(container: Container) -> bool:
+    image = container.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return bool(_PROXY.search(container.name) or _PROXY.search(image))
+
+
+def _on_path(containers: Sequence[Container], services: Sequence[Service]) -> frozenset[str]:
+    wanted = {
+        port.target_port if port.target_port is not None else port.port
+        for service in services
+        for port in service.ports
+    }
+    targeted = {
+        one.name
+        for one in containers
+        if any(port.container_port in wanted or (port.name or "") in wanted for port in one.ports or ())
+    }
+    chosen = targeted or {one.name for one in containers if _main_ports(one)} or {one.name for one in containers}
+    return frozenset(chosen | {one.name for one in containers if is_proxy(one)})

@@ -1,0 +1,78 @@
+"""The terms of a budget: each a number of seconds with its origin, or a range when it is not known.
+
+An unknown term is never zero: it is a range, and the budget says up to which value it still holds.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+REMOVAL = "load balancer removal"
+PROPAGATION = "slice and data plane"
+LONGEST = "longest request"
+SHUTDOWN = "shutdown after the signal"
+HOOK = "preStop"
+GRACE = "grace period"
+
+
+class Origin(enum.Enum):
+    MEASURED = "measured"
+    MANIFEST = "manifest"
+    FLAG = "flag"
+    NONE_FOUND = "none found"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``low`` to ``high`` seconds; ``high`` None is no upper bound. ``detail`` says where the number comes from."""
+
+    name: str
+    low: float
+    high: float | None
+    origin: Origin
+    detail: str = ""
+
+    @property
+    def known(self) -> bool:
+        return self.high == self.low
+
+    @property
+    def seconds(self) -> float | None:
+        return self.low if self.known else None
+
+    @property
+    def bounded(self) -> bool:
+        return self.high is not None
+
+
+def known(name: str, seconds: float, origin: Origin, detail: str = "") -> Term:
+    return Term(name, seconds, seconds, origin, detail)
+
+
+def unknown(name: str, detail: str = "", *, low: float = 0.0, high: float | None = None) -> Term:
+    return Term(name, low, high, Origin.UNKNOWN, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user or a recording says of the terms, in seconds; None is not said. ``measured`` names the fields that
+    come from a recording."""
+
+    removal: float | None = None
+    propagation: float | None = None
+    longest: float | None = None
+    shutdown: float | None = None
+    measured: frozenset[str] = frozenset()
+    #: Where the measured ones come from, by field.
+    details: tuple[tuple[str, str], ...] = ()
+
+    def term(self, field: str, name: str, otherwise: Term) -> Term:
+        seconds: float | None = getattr(self, field)
+        if seconds is None:
+            return otherwise
+        if field in self.measured:
+            return known(name, seconds, Origin.MEASURED, dict(self.details).get(field, ""))
+        flag = {"removal": "lb-removal", "longest": "longest-request"}.get(field, field)
+        return known(name, seconds, Origin.FLAG, f"--{flag}")

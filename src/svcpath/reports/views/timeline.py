@@ -1,0 +1,66 @@
+"""A timeline as a Document: the moments in order, what each deletion measured, what it says."""
+
+from __future__ import annotations
+
+from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.timeline import DeletionRecord, MomentRecord, TimelineContract
+
+_LEVELS = {"error": Mark.FAIL, "warning": Mark.WARN, "note": Mark.PASS}
+_WORDS = {"error": "LOST", "warning": "WARNING", "note": "NOTE"}
+#: Kinds that are left out unless everything is asked for.
+_NOISE = frozenset({"event"})
+
+
+def document(report: TimelineContract, *, verbose: bool = False) -> Document:
+    sections: list[Section] = []
+    shown = [one for one in report.moments if verbose or (one.kind not in _NOISE and one.at > -30)]
+    rows = tuple((f"{one.at:+.3f}", one.kind, _text(one), one.place) for one in shown)
+    sections.append(Table(("seconds", "what", "", "recorded at"), rows, "rlll"))
+    hidden = len(report.moments) - len(shown)
+    if hidden:
+        sections.append(Note(f"{hidden} events left out (-v has them)"))
+    if report.deletions:
+        table = tuple(_deletion(one) for one in report.deletions)
+        columns = ("Pod", "grace", "slice", "nodes", "signal", "ended", "exit", "removed", "gone")
+        sections.append(Table(columns, table, "lrrrrrlrr", title="Seconds after each Pod's own delete"))
+    if report.connections:
+        late = f"{report.connections} connections and requests recorded, {report.failed} failed"
+        sections.append(Note(late))
+    if report.outages:
+        edges = tuple(
+            (f"{one.start:.2f}", f"{one.end:.2f}", str(one.failed), f"-{one.before:.2f} / +{one.after:.2f}")
+            for one in report.outages
+        )
+        sections.append(Table(("from", "to", "failed", "uncertainty"), edges, "rrrl", title="New connections failed"))
+    for one in report.findings:
+        sections.append(Statement(_LEVELS[one.level], _WORDS[one.level], one.text, one.code))
+    if report.deletions and not report.findings:
+        sections.append(Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows"))
+    if report.gaps:
+        sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
+    return Document(f"0 = {report.zero}", tuple(sections))
+
+
+def _text(one: MomentRecord) -> str:
+    return one.text if one.exact else f"{one.text} (computed)"
+
+
+def _deletion(one: DeletionRecord) -> tuple[str, ...]:
+    slowest = max(one.nodes, key=lambda node: node[1], default=None)
+    ended = max((each.at for each in one.exits), default=None)
+    codes = ", ".join(f"{each.container} {each.code}" for each in one.exits)
+    return (
+        one.pod,
+        str(one.grace),
+        _seconds(one.slice_noticed),
+        f"{slowest[1]:.2f} ({slowest[0]})" if slowest else "?",
+        _seconds(one.signal),
+        _seconds(ended),
+        codes or "?",
+        _seconds(one.endpoint_removed),
+        _seconds(one.gone),
+    )
+
+
+def _seconds(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"

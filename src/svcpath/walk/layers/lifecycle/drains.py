@@ -1,0 +1,150 @@
+"""Whether the next deletion of a Pod can drain: preStop and grace period against what stands in front, budgets that block.
+
+A risk to the next change on a path that passes now is a warning; a manifest on its own that can't hold is a fault. The
+clock is models/drain's; this file only turns its answers into findings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from svcpath.evidence.facts.kubernetes import OtherObject, Service, Workload
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.drain.budget import Budget, Outcome, budget
+from svcpath.models.drain.lint import Around, Level, LintFinding, lint
+from svcpath.models.drain.subject import Subject, pod_spec, subject_of
+from svcpath.models.drain.terms import REMOVAL
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.lifecycle.rollouts import is_mine
+from svcpath.walk.scene import Scene
+
+#: Lint codes that a diagnosis reports; the others are for svcpath budget, which is asked about manifests alone.
+REPORTED = frozenset({"SP706", "SP707", "SP710", "SP712", "SP715", "SP718"})
+#: Of these, what a manifest on its own cannot survive.
+FATAL = frozenset({"SP706", "SP715"})
+#: Servers that go on answering for a while after their signal by themselves (CoreDNS: health's lameduck).
+_WAITS_ITSELF = re.compile(r"(?:^|/)coredns(?:$|[:@/])")
+
+
+def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
+    mine = [one for one in workloads.present if is_mine(view, one.fact) and one.fact.spec.template is not None]
+    if not mine:
+        return Judgement(looked=False)
+    namespace = view.request.namespace
+    health = yield from ask.one(Need(Kind.LOAD_BALANCER_HEALTH))
+    others = yield from ask.one(Need(Kind.OTHER_OBJECT, namespace=namespace))
+    disruptions = yield from ask.one(
+        Need(Kind.POD_DISRUPTION_BUDGET, namespace=namespace, permission="list poddisruptionbudgets.policy")
+    )
+    services: tuple[Service, ...] = (view.service,) if view.service is not None else ()
+    beside = tuple(one for one in others.values if isinstance(one, OtherObject))
+    findings: list[Finding] = []
+    phrases: list[str] = []
+    for one in mine:
+        subject = subject_of(one.fact, services)
+        if subject is None:
+            continue
+        found = budget(subject, others=beside, health=health.values)
+        around = Around(obj=one.fact, others=beside, disruptions=tuple(disruptions.values))
+        alone = not view.endpoints and not view.pods and one.fact.status.observed_generation is None
+        known = alone or bool(subject.services)
+        given = [
+            each
+            for each in lint(found, around)
+            if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
+        ]
+        findings.extend(_finding(each, one, disruptions, fatal=alone and each.code in FATAL) for each in given)
+        if found.outcome is Outcome.LOST and not any(each.code in FATAL for each in given):
+            findings.append(_lost(found, one, alone))
+        if not findings:
+            phrases.append(_phrase(found, one.fact))
+    return Judgement(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
+
+
+def _excused(one: LintFinding, workload: Workload, subject: Subject, *, service_known: bool) -> bool:
+    """A missing preStop is no risk that the evidence shows where no container declares a port, where a running workload's
+    Service is not in the evidence, or where the server waits by itself."""
+    if one.code != "SP707":
+        return False
+    if not service_known:
+        return True
+    spec = pod_spec(workload)
+    declares = any(each.ports for each in (spec.containers or () if spec else ()))
+    return not declares or any(_WAITS_ITSELF.search(each.image) for each in subject.on_path)
+
+
+def _finding(one: LintFinding, workload: Observation[Workload], disruptions: Reply, *, fatal: bool) -> Finding:
+    obj = workload.fact
+    seen = next((each for each in disruptions.present if each.value is one.obj), workload)
+    return finding(
+        one.code,
+        Status.FAIL if fatal else Status.WARN,
+        f"{obj.kind} {obj.name}: {one.message}",
+        evidence=(Evidence(_shown(obj, one), seen),),
+        standing=Standing.PROVEN if one.code in ("SP706", "SP710", "SP712") else Standing.SUPPORTED,
+        cause=_CAUSES.get(one.code, ""),
+        namespace=obj.namespace or "default",
+        kind=obj.kind.lower(),
+        workload=obj.name,
+    )
+
+
+_CAUSES = {"SP706": "preStop runs inside the grace period and uses it up"}
+
+
+def _shown(obj: Workload, one: LintFinding) -> str:
+    if one.obj is not obj:
+        return f"{one.obj.kind} {one.obj.name}: {'.'.join(str(step) for step in one.field)}"
+    subject = subject_of(obj)
+    grace = "terminationGracePeriodSeconds is not set, so it is the default 30 s"
+    if subject is not None and not subject.grace_is_default:
+        grace = f"terminationGracePeriodSeconds {subject.grace}"
+    waits = [
+        f"{each.name} {each.hook.low:g} s{'' if each.hook.known else ' or more'}"
+        for each in (subject.containers if subject else ())
+        if each.hook.spelling
+    ]
+    return f"{obj.kind} {obj.name}: {grace}, preStop: {', '.join(waits) or 'none'}"
+
+
+def _lost(found: Budget, one: Observation[Workload], alone: bool) -> Finding:
+    shown = found.finishing or found.margins
+    said: Sequence[tuple[str, float | None]] = (
+        ("new connections", shown.new_connections),
+        ("requests", shown.requests),
+        ("orderly end", shown.orderly_end),
+    )
+    parts = [f"{name} {value:g} s" for name, value in said if value is not None and value < 0] or ["it never ends"]
+    removal = found.term(REMOVAL)
+    front = f", load balancer removal {removal.low:g} s ({removal.detail})" if removal.low else ""
+    return finding(
+        "SP708",
+        Status.FAIL if alone else Status.WARN,
+        f"{one.fact.kind} {one.fact.name}: the drain does not hold (grace {found.subject.grace} s{front}): "
+        f"{', '.join(parts)}; first to change: {found.first}",
+        evidence=(Evidence(_shown(one.fact, LintFinding("SP708", Level.ERROR, "", one.fact, ())), one),),
+        namespace=one.fact.namespace or "default",
+        kind=one.fact.kind.lower(),
+        workload=one.fact.name,
+    )
+
+
+def _phrase(found: Budget, workload: Workload) -> str:
+    """What is left, in seconds, where something in front is known; nothing for workloads without traffic."""
+    subject = found.subject
+    waits = [one.hook.low for one in subject.on_path if one.hook.spelling and one.hook.known]
+    if not waits:
+        return ""
+    wait = min(waits)
+    removal = found.term(REMOVAL)
+    text = f"{workload.kind} {workload.name}: preStop {wait:g} s inside the grace period of {subject.grace} s"
+    if removal.known and removal.low:
+        left = subject.grace - wait - removal.low
+        text += f" covers {removal.low:g} s of load balancer removal, {wait - removal.low:g} s to spare"
+        text += f", {left:g} s left after the drain" if left > 0 else ""
+    return text

@@ -1,0 +1,87 @@
+"""A recorded deletion replays into the times that it had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from svcpath.evidence.sources.files import FilesSource
+from svcpath.models.drain.moments import Connection, PlaneChange, seconds_of, stamp_of
+from svcpath.models.drain.timeline import Timeline, outages, timeline
+from svcpath.models.drain.verdicts import findings
+from svcpath.reports.timeline import remarks_of, seen_of
+
+RECORDED = Path(__file__).parents[2] / "data" / "drain" / "recorded"
+
+
+@pytest.fixture(scope="module")
+def replayed() -> Timeline:
+    source = FilesSource([RECORDED])
+    return timeline(seen_of(source.watch_events()), remarks_of(source.inventory()))
+
+
+def test_zero_is_the_deletion_stamp_less_the_grace_period(replayed: Timeline) -> None:
+    (one,) = replayed.deletions
+    assert stamp_of(replayed.zero) == "2026-11-30T02:07:18.000Z"
+    assert (one.pod, one.grace) == ("echo-server-5698c6f946-pc5qf", 20)
+    assert one.uncertain == pytest.approx(0.074, abs=1e-3)
+
+
+def test_the_slice_the_end_and_the_removal_come_at_their_recorded_times(replayed: Timeline) -> None:
+    (one,) = replayed.deletions
+    assert (one.noticed, one.conditions) == (pytest.approx(0.144), "ready=false serving=true terminating=true")
+    assert [(each.container, each.code) for each in one.exits] == [("server", 137)]
+    assert one.ended == pytest.approx(20.487)
+    assert one.removed == pytest.approx(20.51)
+    assert one.gone == pytest.approx(21.213)
+    assert one.hook_ends == 10
+
+
+def test_the_client_and_the_rollout_are_on_the_same_axis(replayed: Timeline) -> None:
+    new = [one for one in replayed.moments if one.text.startswith("new-connection")]
+    assert len(new) == 6
+    assert {one.text.split()[1] for one in new} == {"echo-server-5698c6f946-h6gmq"}
+    slow = next(one for one in replayed.moments if one.text.startswith("slow-finished"))
+    assert slow.at == pytest.approx(5.135)
+    assert replayed.rollout_reported == pytest.approx(5.138)
+
+
+def test_it_is_found_that_the_server_ignored_its_signal_although_nothing_was_lost(replayed: Timeline) -> None:
+    said = {one.code: one for one in findings(replayed)}
+    assert set(said) == {"SP720", "SP701"}
+    assert said["SP720"].level == "warning"
+    assert "ignored its stop signal at 10.0 s and was killed at 20.5 s (exit code 137" in said["SP720"].text
+    assert "no request was lost" in said["SP720"].text
+
+
+def test_events_and_objects_that_were_there_before_are_no_moments(replayed: Timeline) -> None:
+    assert not [one for one in replayed.moments if one.at < -2]
+
+
+def test_a_recording_without_a_client_does_not_claim_what_it_can_not_know() -> None:
+    source = FilesSource([RECORDED / "pods.jsonl.gz"])
+    (said,) = findings(timeline(seen_of(source.watch_events())))
+    assert "did not end on its stop signal" in said.text
+    assert "whether a request was lost was not recorded" in said.text
+
+
+def test_a_plane_change_is_measured_from_the_delete_of_its_pod() -> None:
+    source = FilesSource([RECORDED])
+    at = seconds_of("2026-11-30T02:07:18.400Z")
+    change = PlaneChange(at, at - 0.25, "w2", "10.96.28.101:80/tcp", "10.244.1.9:8080", present=False)
+    other = PlaneChange(at, at, "w2", "10.96.28.101:80/tcp", "10.244.1.99:8080", present=False)
+    (one,) = timeline(seen_of(source.watch_events()), planes=[change, other]).deletions
+    assert one.planes == (("w2", pytest.approx(0.4), pytest.approx(0.25)),)
+
+
+def _new(start: float, outcome: str) -> Connection:
+    return Connection("new", start, start, start, start, start + 0.01, "a" if outcome == "ok" else "", outcome)
+
+
+def test_an_outage_has_edges_between_the_last_that_worked_and_the_first_that_did_not() -> None:
+    tries = [_new(0.0, "ok"), _new(0.1, "refused"), _new(0.2, "timeout"), _new(0.35, "ok"), _new(0.4, "ok")]
+    (one,) = outages(tries)
+    assert (one.start, one.end, one.failed) == (0.1, 0.2, 2)
+    assert (one.before, one.after) == (pytest.approx(0.1), pytest.approx(0.15))
+    assert outages([_new(0.0, "ok"), _new(0.1, "ok")]) == []
