@@ -38,7 +38,7 @@ def section(one: Section) -> str:
         case Note(text):
             return tag("p", text, "note") + "\n"
         case Claim():
-            return _claim(one, shown=True)
+            return _claim(one, shown=False)
         case Matrix():
             return _matrix(one)
         case Ladder():
@@ -181,12 +181,12 @@ def _claim(one: Claim, *, shown: bool) -> str:
     causes = "".join(_cause(each, one.exhibits) for each in one.causes)
     hypotheses = f"<h4>Hypotheses</h4>{causes}" if causes else ""
     mend = f"<h4>Mend</h4><p>{escape(one.remedy)}</p>" if one.remedy and one.mark is not Mark.PASS else ""
-    state = " open" if shown else ""
-    return (
-        f'<article class="claim {MARKS[one.mark].css}{chief}"><details{state}><summary><h3>{sign(one.mark)}'
-        f"{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3></summary>"
-        f'<div class="inner">{meaning}{evidence}{hypotheses}{mend}</div></details></article>\n'
-    )
+    head = f"<h3>{sign(one.mark)}{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3>"
+    inner = f"{meaning}{evidence}{hypotheses}{mend}"
+    if inner:
+        state = " open" if shown else ""
+        head = f'<details{state}><summary>{head}</summary><div class="inner">{inner}</div></details>'
+    return f'<article class="claim {MARKS[one.mark].css}{chief}">{head}</article>\n'
 
 
 def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:
