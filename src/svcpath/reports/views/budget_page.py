@@ -19,7 +19,8 @@ def page(report: BudgetContract) -> Document:
     for one in report.workloads:
         mark, word = budget.WORDS[one.outcome]
         said = f"{word}: {budget.said(one)}"
-        stations.append(Station(budget.title(one), mark, said, details=tuple(budget.workload(one))))
+        details = tuple(part for part in budget.workload(one) if not isinstance(part, Statement))
+        stations.append(Station(budget.title(one), mark, said, details=details))
     stations.sort(key=lambda one: [Mark.FAIL, Mark.INCONCLUSIVE, Mark.PASS].index(one.mark))
     sections: list[Section] = [_statement(report), Path(tuple(stations), title="Workloads")]
     sections.extend(_claim(one) for one in report.findings[:FINDINGS])

@@ -22,7 +22,7 @@ from svcpath.reports.document import (
     Timeline,
 )
 from svcpath.reports.renderers.html import picture, timeline
-from svcpath.reports.renderers.html.markup import MARKS, bar, command, escape, ids, sign, slug, tag
+from svcpath.reports.renderers.html.markup import MARKS, bar, block, command, escape, ids, sign, slug, tag
 
 
 def section(one: Section) -> str:
@@ -86,11 +86,19 @@ def _inside(details: tuple[Section, ...]) -> str:
 
 
 def _points(one: Points) -> str:
+    if one.plain and len(one.points) > 1 and all(_bare(point) for point in one.points):
+        # The lines of one text, to copy whole.
+        lines = "\n".join(escape(point.command) for point in one.points)
+        return f'<section class="points"><h2>{escape(one.title)}</h2>{block(lines)}</section>\n'
     items = "".join(f"<li>{_point(point)}</li>" for point in one.points)
     kind = "ol" if one.numbered else "ul"
     plain = ' class="plain"' if one.plain or (len(one.points) == 1 and not one.numbered) else ""
     body = f"<{kind}{plain}>{items}</{kind}>" if items else ""
     return f'<section class="points"><h2>{escape(one.title)}</h2>{body}</section>\n'
+
+
+def _bare(point: Point) -> bool:
+    return bool(point.command) and not (point.text or point.place or point.after)
 
 
 def _point(point: Point) -> str:
