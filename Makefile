@@ -78,3 +78,7 @@ lock:
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.PHONY: schema
+schema: $(VENV)/.dev
+	$(BIN)/python -m tests.reports.write_schemas

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve
+from svcpath import __version__
+from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve, rollout
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -26,6 +27,7 @@ app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
 app.command("resolve", help=resolve.HELP)(resolve.resolve)
 app.add_typer(dataplane.app)
 app.add_typer(drain.app)
+app.add_typer(rollout.app)
 app.command("budget", help=budget.HELP)(budget.budget)
 app.command("explain", help=explain.HELP)(explain.explain)
 app.command("demo", help=demo.HELP)(demo.demo)
@@ -39,9 +41,7 @@ def root(
 ) -> None:
     """Options of all commands."""
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"svcpath {installed('svcpath')}")
+        typer.echo(f"svcpath {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
