@@ -84,7 +84,7 @@ class Watched:
         page.on("request", lambda one: self.asked.append(one.url))
         page.on("console", lambda one: self.said.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda one: self.said.append(f"error: {one}"))
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.goto(path.as_uri())
         self.own = path.as_uri()
 
