@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestSource
@@ -47,6 +49,9 @@ from svcpath.walk.request import Request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
+if TYPE_CHECKING:
+    from svcpath.evidence.sources.kube import ClusterSource
+
 __all__ = [
     "BudgetContract",
     "DriftContract",
@@ -56,6 +61,8 @@ __all__ = [
     "Source",
     "TraceContract",
     "budget",
+    "bundle",
+    "cluster",
     "diagnose",
     "drift",
     "files",
@@ -81,6 +88,9 @@ def request(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
 ) -> Request:
     """Read a target as users write it.
 
@@ -117,6 +127,9 @@ def request(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
 
 
@@ -126,6 +139,31 @@ def files(*paths: str | Path) -> FilesSource:
     Raises SourceUnavailable when a path can't be read at all.
     """
     return FilesSource([Path(one) for one in paths])
+
+
+def bundle(path: str | Path) -> BundleSource:
+    """A bundle that ``svcpath collect`` wrote, as a Source. Raises FormatError for one that was changed."""
+    return BundleSource.open(Path(path))
+
+
+def cluster(
+    *,
+    context: str = "",
+    kubeconfig: str = "",
+    as_user: str = "",
+    timeout: float = 60.0,
+    execs: bool = True,
+    all_nodes: bool = False,
+) -> ClusterSource:
+    """A running cluster as a Source and context manager. ``timeout`` is in seconds, for everything together.
+
+    Raises SourceUnavailable when it can't be reached, UsageError for a context that is not there.
+    """
+    from svcpath.evidence.sources.kube import ClusterSource, Options
+    from svcpath.evidence.sources.kube_client import Access
+
+    access = Access(context=context, kubeconfig=kubeconfig, as_user=as_user, timeout=timeout)
+    return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 
 def usable(source: Source) -> None:
@@ -152,6 +190,9 @@ def diagnose(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
     progress: Callable[[LayerResult], None] | None = None,
 ) -> Report:
     """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
@@ -168,6 +209,9 @@ def diagnose(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
     usable(source)
     return report(walk(source, asked, progress))

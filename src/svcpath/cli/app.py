@@ -10,7 +10,22 @@ import typer
 from typer.exceptions import TyperException
 
 from svcpath import __version__
-from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve
+from svcpath.cli import (
+    budget,
+    bundle,
+    can_i,
+    collect,
+    dataplane,
+    demo,
+    diagnose,
+    doctor,
+    drain,
+    explain,
+    lab,
+    report,
+    resolve,
+    rollout,
+)
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -25,8 +40,14 @@ app = typer.Typer(
 )
 app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
 app.command("resolve", help=resolve.HELP)(resolve.resolve)
+app.command("collect", help=collect.HELP)(collect.collect)
+app.add_typer(bundle.app)
+app.command("can-i", help=can_i.HELP)(can_i.can_i)
+app.command("doctor", help=doctor.HELP)(doctor.doctor)
 app.add_typer(dataplane.app)
+app.add_typer(lab.app, name="lab")
 app.add_typer(drain.app)
+app.add_typer(rollout.app)
 app.command("budget", help=budget.HELP)(budget.budget)
 app.command("explain", help=explain.HELP)(explain.explain)
 app.command("demo", help=demo.HELP)(demo.demo)

@@ -84,12 +84,12 @@ class KubectlTransport:
     def json(self, *arguments: str) -> Any:
         return json.loads(self.ok("get", *arguments, "-o", "json"))
 
-    def popen(self, *arguments: str, stdin: bytes | None = None) -> subprocess.Popen[bytes]:
-        """A long-running kubectl command, ended by ``close``."""
+    def popen(self, *arguments: str, stdin: bytes | None = None, stdin_open: bool = False) -> subprocess.Popen[bytes]:
+        """A long-running kubectl command, ended by ``close``; ``stdin`` is sent, or ``stdin_open`` left to the caller."""
         try:
             process = subprocess.Popen(
                 [self.program, *self.options, *arguments],
-                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+                stdin=subprocess.DEVNULL if stdin is None and not stdin_open else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )

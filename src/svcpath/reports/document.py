@@ -164,7 +164,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of a ladder: what is asked and answered, and the rule that led there."""
+    """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here parties part."""
 
     at: str
     asked: str
@@ -172,6 +172,7 @@ class Rung:
     rule: str = ""
     source: str = ""
     parts: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,13 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.dataplane.agreement import released
 from svcpath.walk.layers.dataplane.plane import Plane, plane
-from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
+from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables, tables_at_hand
 from svcpath.walk.layers.ports import listening, sockets
 from svcpath.walk.request import Request
 from svcpath.walk.scene import EndpointView, Scene, canonical
+
+#: Nodes beside the client's own whose tables stand in the rows.
+NODES = 16
 
 
 class Held(enum.Enum):
@@ -97,8 +100,8 @@ class Backends:
 
 
 def backends(request: Request, view: Scene) -> Asking[Backends]:
-    """Rows and tables of the Service; empty where no Service is meant. Tables beyond the client's node are looked at
-    only where that costs no command on a node."""
+    """Rows and tables of the Service; empty where no Service is meant. Beside the client's node those are looked at
+    where its endpoints live, if that costs no command on a node."""
     if not request.service:
         return Backends((), ())
     tables = yield from sockets(view)
@@ -134,9 +137,9 @@ def _planes(request: Request, view: Scene) -> Asking[list[tuple[NodeTables, Plan
         client_node = (client.fact.spec.node_name or "") if client else ""
     tables = yield from nodes_tables(request, client_node, reports)
     if client_node:
-        others = yield from nodes_tables(request, "", reports, free=True)
-        seen = {one.owner for one in tables}
-        tables = (*tables, *(one for one in others if one.owner not in seen))
+        homes = dict.fromkeys(one.endpoint.node_name or "" for one in view.distinct)
+        others = tuple(node for node in homes if node and node != client_node)[:NODES]
+        tables = (*tables, *(yield from tables_at_hand(others, reports)))
     held: list[tuple[NodeTables, Plane]] = []
     for node in tables:
         logs, configs, metrics = yield (

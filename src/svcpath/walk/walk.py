@@ -20,12 +20,13 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
-from svcpath.walk import evidence_quality, symptoms, targets, unexplained
+from svcpath.walk import evidence_quality, probes, symptoms, targets, troubles, unexplained
 from svcpath.walk.ask import Asking
 from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.layers.dataplane.tables import forget
 from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
@@ -56,11 +57,22 @@ class Diagnosis:
 
 def walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None = None) -> Diagnosis:
     """Walk the layers in order over ``source``. Raises UsageError when the target is not clear."""
+    try:
+        return _walk(source, request, progress)
+    finally:
+        forget()
+
+
+def _walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None) -> Diagnosis:
     driver = Driver(source)
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
     for question in QUESTIONS:
+        asked = driver.asked
+        if question is pod.layer and (request.thorough or all(one.status is not Status.FAIL for one in results)):
+            driver.run(probes.ask(request))
         result = driver.run(question(request))
+        result = troubles.added(result, driver.since(asked))
         results.append(result)
         if progress is not None:
             progress(result)
@@ -77,6 +89,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    looked_at = driver.observations
     return Diagnosis(
         request=request,
         verdict=judge(layers, service=bool(request.service)),
@@ -84,7 +97,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
         changes=driver.run(changes(request)),
         path=driver.run(path(request)),
         not_tested=gaps,
-        observations=driver.observations,
+        observations=looked_at,
     )
 
 

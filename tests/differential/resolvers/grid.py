@@ -122,7 +122,7 @@ def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
         name = _name(source)
     if probe == "nginx":
         name = f"n{source.randrange(10**9)}.{'.'.join(source.choices(LABELS, k=source.randint(1, 3)))}"
-    servers = 1 if source.random() < 0.75 or probe in ("nginx", "hickory") else source.randint(2, 4)
+    servers = 1 if source.random() < 0.75 or probe in ("nginx", "hickory", "node-resolve4") else source.randint(2, 4)
     quiet = source.random() < 0.07
     job: dict[str, Any] = {
         "probe": probe.removesuffix("-nss"),

@@ -14,7 +14,7 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import NodeView, drift, iptables, nft_statements, nftables, quick
 from svcpath.models.dataplanes.ruleset import Ruleset
 from tests.differential.kernel import layout
-from tests.models.dataplanes.material import ORACLE, RECORDED, fullest, recorded
+from tests.models.dataplanes.material import ORACLE, RECORDED, fullest, recorded, recorded_nodes, recorded_objects
 
 TEXTS = [
     *((kind, recorded(mode, f"{node}.{name}")) for mode, node, name, kind in RECORDED[:4]),
@@ -114,3 +114,33 @@ def _listed(commands: str) -> str:
             shown = line.replace("    ", "\t\t").replace("  ", "\t", 1)
             listed.append(shown if not shown.strip().startswith("type ") else shown.rstrip(";") + "; policy accept;")
     return "\n".join(listed)
+
+
+@pytest.mark.parametrize(
+    ("rule", "before"),
+    [
+        ("-A KUBE-SERVICES -d 10.244.2.0/24 -p tcp -j DROP", "-A KUBE-SERVICES -d 10.96.78.144/32"),
+        (
+            "-A KUBE-SERVICES -d 10.244.2.4/32 -p tcp -m tcp --dport 18080 -j DROP",
+            "-A KUBE-SERVICES -d 10.96.78.144/32",
+        ),
+        ("-A KUBE-SVC-GHO6WQYEUHKY7UBY -s 10.244.1.0/24 -j RETURN", "-A KUBE-SVC-GHO6WQYEUHKY7UBY"),
+        ("-A KUBE-MARK-MASQ -d 10.96.0.1/32 -j RETURN", "-A KUBE-MARK-MASQ -j MARK"),
+    ],
+)
+def test_a_rule_that_singles_out_one_backend_is_not_missed_by_the_shortcut(rule: str, before: str) -> None:
+    services, slices = recorded_objects("iptables")
+    view = recorded_nodes("iptables")["w1"]
+    lines = recorded("iptables", "w1.iptables-save.txt").split("\n")
+    place = next(number for number, line in enumerate(lines) if line.startswith(before))
+    table = fullest(Kind.IPTABLES_SAVE, "\n".join([*lines[:place], rule, *lines[place:]]), "w1", view.addresses)
+    assert not drift(table, services, slices, view).clean
+
+
+def test_a_rule_in_the_check_of_cluster_ips_that_takes_backends_is_not_missed() -> None:
+    services, slices = recorded_objects("nftables")
+    view = recorded_nodes("nftables")["w1"]
+    text = recorded("nftables", "w1.nft-ruleset.txt").replace(
+        "\t\tip daddr @cluster-ips reject", "\t\tip daddr 10.244.2.0/24 drop\n\t\tip daddr @cluster-ips reject", 1
+    )
+    assert not drift(fullest(Kind.NFT_LIST, text, "w1", view.addresses), services, slices, view).clean

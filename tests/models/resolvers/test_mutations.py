@@ -45,7 +45,7 @@ MUTATIONS = (
     ),
     (
         "glibc_send.py",
-        "self.single, rule = True, RETRY_SINGLE",
+        "self.single, self.plainly, rule = True, False, RETRY_SINGLE",
         "return None, True",
         "glibc does not retry one type alone",
     ),
@@ -69,7 +69,7 @@ MUTATIONS = (
         "if False:",
         "c-ares does not drop EDNS",
     ),
-    ("node.py", "timeout=2.0, tries=4", "timeout=1.0, tries=1", "Node obeys resolv.conf's timeout"),
+    ("node.py", "TRIES, LONGEST = 4, 5.0", "TRIES, LONGEST = 1, 5.0", "Node obeys resolv.conf's attempts"),
     ("hickory.py", "count > self.config.ndots", "count >= self.config.ndots", "ndots off by one in hickory"),
     (
         "hickory.py",

@@ -118,3 +118,22 @@ def test_an_unknown_probe_is_skipped_and_said() -> None:
     record = json.loads(lines("grid")[0]) | {"probe": "bind-9"}
     summary = replay(read_rows([json.dumps(record)]))
     assert [verdict.reason for verdict in summary.skipped] == ["no model for probe bind-9"]
+
+
+@pytest.mark.parametrize(
+    "result", [[], [{"rc": -8}], [{"ok": False, "rc": -8}], [{"ok": False, "code": -8, "err": ""}]]
+)
+def test_a_process_that_died_is_recognised_however_it_was_recorded(result: list[Any]) -> None:
+    record = {
+        "case": "O3-attempts0",
+        "conf": "nameserver 127.0.0.1\noptions attempts:0\n",
+        "name": "a.",
+        "probe": "musl-1.2.5",
+        "args": [],
+        "result": result,
+        "queries": [],
+    }
+    ((row, recorded),) = read_rows([json.dumps(record)])
+    assert judge(row, recorded).status == "match"
+    assert judge(row, [{"ok": True, "addrs": ["10.0.0.1"]}]).status == "mismatch"
+    assert judge(row, [{"rc": -11}]).status == "mismatch"

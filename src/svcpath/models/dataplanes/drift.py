@@ -18,6 +18,7 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes.expected import Expectation, Expected, NodeView, expected, is_programmed
 from svcpath.models.dataplanes.layout import Detector, detector_of, own_not_understood
 from svcpath.models.dataplanes.quick import QuickCheck
+from svcpath.models.dataplanes.ruleset import collector_paused
 from svcpath.models.dataplanes.table import (
     Backend,
     Dialect,
@@ -162,7 +163,8 @@ def drift(
     ``leftovers`` are tables of modes that are not in use on the node. ``complete``: ``services`` are all there are;
     only then is a frontend without a Service a difference.
     """
-    return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
+    with collector_paused():
+        return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
 
 
 class _Comparison:
@@ -201,7 +203,8 @@ class _Comparison:
             for item in expected(service, self.slices.of(service), self.node):
                 wanted.setdefault(item.frontend, item)
         self._prepare_sources(wanted)
-        quick = {family: QuickCheck(self.table, family, self.detectors[family]) for family in (4, 6)}
+        taken = {view.backend.address for item in wanted.values() for view in item.endpoints}
+        quick = {family: QuickCheck(self.table, family, self.detectors[family], taken) for family in (4, 6)}
         sampled: set[int] = set()
         for item in wanted.values():
             family = 6 if ":" in item.frontend.address else 4

@@ -68,6 +68,15 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
         return self.rcode in ("TIMEOUT", "UNREACHABLE", "CLOSED")
 
     @property
+    def plain(self) -> bool:
+        """A whole reply, at once, that says that the name has records, has none of the type, or does not exist."""
+        return (
+            (self.rcode == "NXDOMAIN" or (self.rcode == "NOERROR" and not self.lame))
+            and not self.truncated
+            and self.delay == 0.0
+        )
+
+    @property
     def nodata(self) -> bool:
         return self.rcode == "NOERROR" and not self.addresses
 

@@ -8,6 +8,7 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import msgspec
 
@@ -42,6 +43,12 @@ LEFT = Rule(
 AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", SEARCH)
 ALIAS = Rule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
 UNREACHABLE = Rule("no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH)
+AS_IS_AFTER = {
+    LEFT: LEFT,
+    NEXT_NODATA: Rule("the last suffix gave no address (NODATA, remembered): the name as it is follows", SEARCH),
+    NEXT_SERVFAIL: Rule("SERVFAIL for the last suffix (remembered): the name as it is follows", SEARCH),
+    NEXT_MISSING: Rule("no suffix has the name: the name as it is follows", SEARCH),
+}
 FOUND = Rule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
 CNAME_ONLY = Rule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
@@ -214,7 +221,7 @@ class Glibc:
                 break
         tld_allowed = dots or not searched or "no-tld-query" not in config.flags
         if tld_allowed and not (tried_as_is or root_on_list):
-            reply = yield from self._query(name, "", sender, why or (LEFT if rule is LEFT else AS_IS_LAST))
+            reply = yield from self._query(name, "", sender, why or AS_IS_AFTER.get(rule, AS_IS_LAST))
             if reply.ended:
                 return self._found(reply, sender)
             last = reply.herrno
@@ -258,9 +265,10 @@ def _like_an_address(name: str) -> bool:
     return name != "" and set(name) <= DIGITS and name[-1] != "."
 
 
+@lru_cache(maxsize=4096)
 def encodable(name: str) -> bool:
     """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
-    if name in ("", "."):
+    if name == "":
         return True
     if octets(name) > 253:
         return False

@@ -209,6 +209,22 @@ class _Walk:
     ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
         """tryOneName for each type side by side: attempts times servers until a usable reply."""
         config = self.config
+        if not config.rotate and not config.use_tcp:
+            server, now = config.servers[0], round(self.now, 3)
+            first = tuple([Query(fqdn[:-1], kind, server, "udp", now, config.timeout, self.edns) for kind in group])
+            replies = yield from ask(Batch(first, rule))
+            if all(reply.plain for reply in replies):
+                return [
+                    (self.now, judge(query, reply, query.type)) for query, reply in zip(first, replies, strict=True)
+                ]
+            return (yield from self._rounds(fqdn, group, rule, replies))
+        return (yield from self._rounds(fqdn, group, rule, ()))
+
+    def _rounds(
+        self, fqdn: str, group: tuple[str, ...], rule: Rule, given: tuple[Answer, ...]
+    ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
+        """The rest of tryOneName; ``given`` are the answers of the first exchange if it was already made."""
+        config = self.config
         starts = yield from self._offsets(group)
         count = len(config.servers)
         sends = count * config.attempts
@@ -237,7 +253,8 @@ class _Walk:
                     for i in now_due
                 ]
             )
-            answers = yield from ask(Batch(queries, rule))
+            answers = given or (yield from ask(Batch(queries, rule)))
+            given = ()
             rule = NEXT_SERVER
             for index, query, answer in zip(now_due, queries, answers, strict=True):
                 if answer.truncated and query.transport == "udp":

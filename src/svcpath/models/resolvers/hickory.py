@@ -188,7 +188,7 @@ class Hickory:
         raw_first = count > self.config.ndots or lower == "localhost" or lower.endswith(".localhost")
         stack: list[str] = [] if raw_first else [lower]
         for suffix in (*reversed(self.config.search), *((self.config.domain,) if self.config.domain else ())):
-            joined = f"{lower}.{suffix.lower()}".rstrip(".")
+            joined = f"{lower}.{suffix.lower()}".strip(".")
             if joined not in stack and octets(joined) <= 253:
                 stack.append(joined)
         if raw_first:
@@ -348,6 +348,9 @@ def name_problem(name: str) -> str:
             return f"label bytes exceed 63: {len(label)}"
         if not label or label[0] == "-":
             return f"Malformed label: {label}"
+        strange = next((character for character in label if character <= " " or character == "\x7f"), "")
+        if strange:
+            return f"unrecognized char: {strange}"
         if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
             return "Label contains invalid characters: Err(Errors)"
         total += len(label) + 1

@@ -70,7 +70,7 @@ def _ladder(one: Ladder) -> tuple[Section, ...]:
         points = tuple(
             Point(
                 f"{rung.at}  {rung.asked}  " + ", ".join(f"{kind} {answer}" for kind, answer in rung.answers),
-                after=f"{rung.rule} ({rung.source})" if rung.source else rung.rule,
+                after="; ".join((f"{rung.rule} ({rung.source})" if rung.source else rung.rule, *rung.notes)),
             )
             for rung in side.rungs
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.errors import UnknownTarget
 from svcpath.reports.document import (
     Cause,
     Cell,
@@ -38,7 +37,7 @@ from svcpath.reports.report import (
     Report,
 )
 from svcpath.reports.views import diagnosis
-from svcpath.walk.findings.catalogue import entry
+from svcpath.reports.views.codes import about
 
 #: Rows of one table, findings of one layer, exhibits of one finding; the JSON form holds all.
 ROWS, FINDINGS, EXHIBITS = 400, 100, 40
@@ -110,20 +109,16 @@ def _station(
 
 
 def _claim(one: FindingRecord, seen: dict[str, ObservationRecord], *, chief: bool) -> Claim:
-    try:
-        known = entry(one.code)
-        title, meaning, remedy = known.title, known.meaning, known.remedy
-    except UnknownTarget:  # a report saved by another release
-        title, meaning, remedy = one.code, "", ""
+    known = about(one.code)
     return Claim(
         code=one.code,
         mark=diagnosis.MARKS[one.status],
         text=one.sentence,
         about=one.layer,
         share=one.share,
-        title=title,
-        meaning=meaning,
-        help=remedy,
+        title=known.title,
+        meaning=known.meaning,
+        help=known.help,
         details=one.details,
         remedy=one.remedy,
         exhibits=tuple(_exhibits(one.evidence, seen)),
@@ -159,7 +154,7 @@ def _hop(one: HopRecord, report: Report, marks: dict[str, Mark]) -> Hop:
     if one.kind == "pods" and report.backends:
         facts = tuple(_socket_facts(report, marks))
     elif one.kind == "dataplane":
-        facts = tuple(Cell(text, _node_mark(text.partition(" ")[0], report, marks)) for text in one.facts)
+        facts = tuple(_node_fact(text, report, marks) for text in one.facts)
     return Hop(KINDS.get(one.kind, one.kind), one.name, facts, one.layers)
 
 
@@ -187,11 +182,15 @@ def _socket_facts(report: Report, marks: dict[str, Mark], limit: int = 6) -> Ite
         yield Cell(f"and {len(cells) - limit} more")
 
 
-def _node_mark(node: str, report: Report, marks: dict[str, Mark]) -> Mark | None:
+def _node_fact(text: str, report: Report, marks: dict[str, Mark]) -> Cell:
+    """A node's line with how many backends its table holds wrongly, or lacks."""
+    node = text.partition(" (")[0]
     states = [each.state for row in report.backends for each in row.tables if each.node == node]
+    wrong = {state: states.count(state) for state in dict.fromkeys(states) if state != "held"}
     if not states:
-        return None
-    return Mark.PASS if all(state == "held" for state in states) else _doubt(marks, "dataplane")
+        return Cell(text)
+    below = ", ".join(f"{count} {state}" for state, count in wrong.items())
+    return Cell(text, _doubt(marks, "dataplane") if wrong else Mark.PASS, below=below)
 
 
 def _doubt(marks: dict[str, Mark], layer: str) -> Mark:

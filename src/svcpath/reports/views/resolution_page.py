@@ -76,21 +76,18 @@ def _pair(name: NameRecord) -> tuple[str, ...]:
 
 
 def _side(one: ResolverRecord, name: NameRecord, shown: bool) -> Side:
-    parting = name.divergence
-    actions = {who: (side.action, side.source) for side in (parting.sides if parting else ()) for who in side.resolvers}
     rule = f"{one.outcome.rule} ({one.outcome.source})" if one.outcome else ""
     if one.outcome is None and one.assumed:
         more = f"; and {len(one.assumed) - 3} more" if len(one.assumed) > 3 else ""
         rule = "it hangs on " + "; ".join(one.assumed[:3]) + more
-    elif one.resolver in actions:
-        rule = f"{rule}; {' '.join(part for part in actions[one.resolver] if part)}" if rule else rule
     return Side(one.title, mark_of(one), resolution.outcome(one), rule, tuple(_rungs(one, name)), shown)
 
 
 def _rungs(one: ResolverRecord, name: NameRecord) -> Iterator[Rung]:
     asked = name.divergence.candidate.name if name.divergence else None
     for step in one.steps[:RUNGS]:
-        answers = tuple(step.answers.items()) + tuple(("", note) for note in step.notes)
-        yield Rung(f"+{step.sent:g} s", f"{step.name}.", answers, step.rule, step.source, step.name == asked)
+        answers = tuple(step.answers.items())
+        parts = step.name == asked
+        yield Rung(f"+{step.sent:g} s", f"{step.name}.", answers, step.rule, step.source, parts, step.notes)
     if len(one.steps) > RUNGS:
         yield Rung("", f"and {len(one.steps) - RUNGS} more in the JSON form", ())

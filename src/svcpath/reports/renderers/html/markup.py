@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from svcpath.reports.document import Mark
@@ -46,19 +47,35 @@ def sign(mark: Mark, *, word: bool = False) -> str:
 
 def command(text: str) -> str:
     """A shell command on a line of its own; the script adds a button that copies it."""
-    return f'<div class="command"><code>{escape(text)}</code></div>'
+    return block(escape(text))
 
 
-def bar(share: float) -> str:
+def block(escaped: str) -> str:
+    """Escaped text, of one line or several, that can be copied whole."""
+    return f'<div class="command"><code>{escaped}</code></div>'
+
+
+def bar(share: float, whole: int = 48) -> str:
     """A part of 1 as a bar; the text beside it says it in words."""
-    width = max(0.0, min(1.0, share)) * 48
+    width = max(0.0, min(1.0, share)) * whole
     return (
-        '<svg class="share" width="48" height="6" aria-hidden="true">'
-        f'<rect width="48" height="6" class="rest"/><rect width="{width:.1f}" height="6" class="part"/></svg>'
+        f'<svg class="share" width="{whole}" height="6" aria-hidden="true">'
+        f'<rect width="{whole}" height="6" class="rest"/><rect width="{width:.1f}" height="6" class="part"/></svg>'
     )
 
 
 def slug(text: str) -> str:
-    """An id that no text can break out of."""
+    """A class or id that no text can break out of."""
     kept = "".join(one if one.isascii() and one.isalnum() else "-" for one in text.lower())
     return kept[:60] or "x"
+
+
+def ids(names: Sequence[str]) -> tuple[str, ...]:
+    """One id for each name in order, different even where names are alike."""
+    taken: set[str] = set()
+    found = []
+    for i, name in enumerate(names):
+        wanted = f"layer-{slug(name)}"
+        found.append(wanted if wanted not in taken else f"{wanted}--{i}")
+        taken.add(found[-1])
+    return tuple(found)

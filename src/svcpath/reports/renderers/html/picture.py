@@ -9,22 +9,23 @@ from __future__ import annotations
 import re
 
 from svcpath.reports.document import Cell, Hop, Mark, Path, Station
-from svcpath.reports.renderers.html.markup import MARKS, bar, escape, sign, slug, tag
+from svcpath.reports.renderers.html.markup import MARKS, bar, escape, ids, sign, tag
 
 WORST = (Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_TESTED, Mark.SKIPPED)
 
 
 def render(one: Path) -> str:
     stations = {station.name: station for station in one.stations}
+    places = dict(zip(stations, ids(list(stations)), strict=True))
     first = next((station.name for station in one.stations if station.mark is Mark.FAIL), "")
     # The layer that fails first may lie further down the way than one that fails after it: the packet ends at the
     # first hop that has the deciding layer.
     ends = next((i for i, hop in enumerate(one.hops) if first and first in hop.stations), len(one.hops))
-    cards = "".join(_card(hop, i, ends, stations) for i, hop in enumerate(one.hops))
+    cards = "".join(_card(hop, i, ends, stations, places) for i, hop in enumerate(one.hops))
     return f'<nav class="picture" aria-label="the path of a connection"><ol>{cards}</ol></nav>\n'
 
 
-def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station]) -> str:
+def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station], places: dict[str, str]) -> str:
     judged = [stations[name] for name in hop.stations if name in stations]
     worst = min(judged, key=lambda station: WORST.index(station.mark), default=None)
     if i == ends:
@@ -35,10 +36,10 @@ def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station]) -> str:
     flag = {"ends": tag("span", "fails here", "flag"), "behind": tag("span", "behind the fault", "flag")}.get(place, "")
     name = f'<span class="who">{_broken(hop.name)}</span>'
     if worst is not None:
-        name = f'<a class="who" href="#layer-{slug(worst.name)}">{_broken(hop.name)}</a>'
+        name = f'<a class="who" href="#{places[worst.name]}">{_broken(hop.name)}</a>'
     facts = "".join(f"<li>{_fact(cell)}</li>" for cell in hop.facts)
     links = "".join(
-        f'<a class="station" href="#layer-{slug(station.name)}">{sign(station.mark)}{escape(station.name)}</a>'
+        f'<a class="station" href="#{places[station.name]}">{sign(station.mark)}{escape(station.name)}</a>'
         for station in judged
     )
     return (
@@ -49,7 +50,7 @@ def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station]) -> str:
 
 def _fact(cell: Cell) -> str:
     mark = sign(cell.mark) if cell.mark else ""
-    share = bar(cell.share) if cell.share is not None else ""
+    share = bar(cell.share, 24) if cell.share is not None else ""
     below = f'<span class="below">{share}{_broken(cell.below)}</span>' if cell.below or share else ""
     return f"{mark}{_broken(cell.text)}{below}"
 

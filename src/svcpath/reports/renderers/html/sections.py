@@ -22,7 +22,7 @@ from svcpath.reports.document import (
     Timeline,
 )
 from svcpath.reports.renderers.html import picture, timeline
-from svcpath.reports.renderers.html.markup import MARKS, bar, command, escape, sign, slug, tag
+from svcpath.reports.renderers.html.markup import MARKS, bar, block, command, escape, ids, sign, slug, tag
 
 
 def section(one: Section) -> str:
@@ -38,7 +38,7 @@ def section(one: Section) -> str:
         case Note(text):
             return tag("p", text, "note") + "\n"
         case Claim():
-            return _claim(one)
+            return _claim(one, shown=False)
         case Matrix():
             return _matrix(one)
         case Ladder():
@@ -64,26 +64,41 @@ def _path(one: Path) -> str:
         (station for station in one.stations if station.mark is not Mark.PASS and station.details), None
     )
     rows = []
-    for station in one.stations:
+    for station, place in zip(one.stations, ids([each.name for each in one.stations]), strict=True):
         shown = MARKS[station.mark]
         after = "" if station.decisive else tag("span", "not decisive", "chip soft")
-        inner = "".join(section(each) for each in station.details) or tag("p", "Nothing more was found here.", "note")
+        inner = _inside(station.details) or tag("p", "Nothing more was found here.", "note")
         state = " open" if station is opened else ""
-        quiet = "" if station.decisive else " after"
+        quiet = "" if station.decisive else " beyond"
         rows.append(
             f'<details class="layer {shown.css}{quiet}"{state}><summary>{sign(station.mark)}'
             f'<span class="name">{escape(station.name)}</span><span class="what">{escape(station.sentence)}</span>{after}</summary>'
-            f'<div class="body" id="layer-{slug(station.name)}">{inner}</div></details>\n'
+            f'<div class="body" id="{place}">{inner}</div></details>\n'
         )
-    return f'{drawn}<section aria-labelledby="layers"><h2 id="layers">{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
+    return f'{drawn}<section aria-label="{escape(one.title)}"><h2>{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
+
+
+def _inside(details: tuple[Section, ...]) -> str:
+    """What a station opens to: the claim that decides stands open, else the first; the others open one by one."""
+    claims = [one for one in details if isinstance(one, Claim)]
+    first = next((one for one in claims if one.chief), claims[0] if claims else None)
+    return "".join(_claim(one, shown=one is first) if isinstance(one, Claim) else section(one) for one in details)
 
 
 def _points(one: Points) -> str:
+    if one.plain and len(one.points) > 1 and all(_bare(point) for point in one.points):
+        # The lines of one text, to copy whole.
+        lines = "\n".join(escape(point.command) for point in one.points)
+        return f'<section class="points"><h2>{escape(one.title)}</h2>{block(lines)}</section>\n'
     items = "".join(f"<li>{_point(point)}</li>" for point in one.points)
     kind = "ol" if one.numbered else "ul"
     plain = ' class="plain"' if one.plain or (len(one.points) == 1 and not one.numbered) else ""
     body = f"<{kind}{plain}>{items}</{kind}>" if items else ""
     return f'<section class="points"><h2>{escape(one.title)}</h2>{body}</section>\n'
+
+
+def _bare(point: Point) -> bool:
+    return bool(point.command) and not (point.text or point.place or point.after)
 
 
 def _point(point: Point) -> str:
@@ -164,7 +179,7 @@ def _listed(held: tuple[Exhibit, ...]) -> str:
     return f"<ul>{_exhibits(held)}</ul>" if held else ""
 
 
-def _claim(one: Claim) -> str:
+def _claim(one: Claim, *, shown: bool) -> str:
     share = tag("span", one.share, "chip soft") if one.share else ""
     chief = " chief" if one.chief else ""
     meaning = f'<p class="meaning">{tag("b", one.title)} {escape(one.meaning)}</p>' if one.meaning else ""
@@ -174,10 +189,12 @@ def _claim(one: Claim) -> str:
     causes = "".join(_cause(each, one.exhibits) for each in one.causes)
     hypotheses = f"<h4>Hypotheses</h4>{causes}" if causes else ""
     mend = f"<h4>Mend</h4><p>{escape(one.remedy)}</p>" if one.remedy and one.mark is not Mark.PASS else ""
-    return (
-        f'<article class="claim {MARKS[one.mark].css}{chief}"><h3>{sign(one.mark)}{escape(one.text)} '
-        f"{tag('span', one.code, 'chip')}{share}</h3>{meaning}{evidence}{hypotheses}{mend}</article>\n"
-    )
+    head = f"<h3>{sign(one.mark)}{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3>"
+    inner = f"{meaning}{evidence}{hypotheses}{mend}"
+    if inner:
+        state = " open" if shown else ""
+        head = f'<details{state}><summary>{head}</summary><div class="inner">{inner}</div></details>'
+    return f'<article class="claim {MARKS[one.mark].css}{chief}">{head}</article>\n'
 
 
 def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:
@@ -227,7 +244,8 @@ def _rung(rung: Rung) -> str:
     flag = tag("span", "they part here", "chip") if rung.parts else ""
     source = tag("span", rung.source, "place") if rung.source else ""
     rule = f'<p class="rule">{escape(rung.rule)} {source}</p>' if rung.rule else ""
+    notes = "".join(tag("p", note, "rule") for note in rung.notes)
     return (
-        f'<li{here}><div class="query"><span class="at">{escape(rung.at)}</span> <b>{escape(rung.asked)}</b>{flag}</div>'
-        f"{answers}{rule}</li>"
+        f'<li{here}>{rule}<div class="query"><span class="at">{escape(rung.at)}</span> <b>{escape(rung.asked)}</b>{flag}'
+        f"</div>{answers}{notes}</li>"
     )

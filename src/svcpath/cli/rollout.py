@@ -1,0 +1,69 @@
+"""svcpath rollout wait"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svcpath.cli.exits import Exit
+from svcpath.errors import UsageError
+
+app = typer.Typer(
+    name="rollout", help="Wait until a rollout is really over.", no_args_is_help=True, rich_markup_mode=None
+)
+
+WAIT = """\
+svcpath rollout wait deploy/web -n shop
+
+Wait until the new Pods are available and the old ones and their connections are gone, and show how much later that is
+than what kubectl rollout status reports.
+
+Exit code: 0 over, 1 not over within --timeout, 3 over but connections could not be observed, 4 cluster unreadable."""
+
+
+@app.callback()
+def _root() -> None:
+    """A group, so that ``wait`` keeps its name while it is alone."""
+
+
+@app.command("wait", help=WAIT)
+def wait(
+    target: Annotated[str, typer.Argument(metavar="deploy/NAME")],
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Deployment.")] = "default",
+    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
+    timeout: Annotated[float, typer.Option("--timeout", min=0, help="Seconds.")] = 600.0,
+) -> int:
+    from svcpath.drill import rollout
+    from svcpath.drill.transport import KubectlTransport
+
+    kind, slash, name = target.partition("/")
+    if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name:
+        raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
+    kubectl = KubectlTransport(cluster_options(context, kubeconfig))
+    found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))
+    if not found.over or found.reported is None or found.pods_gone is None:
+        left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
+        typer.echo(f"NOT OVER after {timeout:g} s: {left}")
+        return Exit.BAD
+    later = found.pods_gone - found.reported
+    typer.echo(
+        f"OVER: reported complete at {found.reported:.1f} s, old Pods gone at {found.pods_gone:.1f} s ({later:.1f} s later)"
+    )
+    if not found.observed:
+        typer.echo(f"connections to old Pods: not observed ({found.why})")
+        return Exit.UNDECIDED
+    gone = found.connections_gone if found.connections_gone is not None else found.pods_gone
+    typer.echo(f"connections to old Pods: at most {found.most_connections}, none since {gone:.1f} s")
+    return Exit.GOOD
+
+
+def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:
+    """kubectl's options that choose the cluster."""
+    chosen: list[str] = []
+    if kubeconfig:
+        chosen += ["--kubeconfig", kubeconfig]
+    if context:
+        chosen += ["--context", context]
+    return tuple(chosen)

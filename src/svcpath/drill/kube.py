@@ -1,0 +1,200 @@
+"""What the drill does to a cluster, through kubectl: apply, wait, follow logs, delete; and clean up after itself."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import importlib.resources
+import json
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from svcpath.drill.transport import HttpTransport, KubectlTransport
+from svcpath.errors import SourceUnavailable
+
+#: Namespaces that the drill made carry this label and no other is ever deleted.
+LABEL = "svcpath.drill/made"
+
+
+def script(name: str) -> str:
+    """The text of a script that runs inside containers."""
+    return importlib.resources.files("svcpath.drill.scripts").joinpath(name).read_text()
+
+
+def sampler() -> str:
+    """The sampler's text, to be piped into a container's Python."""
+    return importlib.resources.files("svcpath.drill").joinpath("sampler.py").read_text()
+
+
+def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> frozenset[str]:
+    """The cluster addresses of a Service, or of the Services that select a Deployment's Pods.
+
+    Raises SourceUnavailable when the target is not there.
+    """
+    if kind.lower().startswith("s"):
+        services = [kubectl.json("-n", space, "service", name)]
+    else:
+        template = kubectl.json("-n", space, "deployment", name)["spec"]["template"]["metadata"].get("labels") or {}
+        services = [
+            one
+            for one in kubectl.json("-n", space, "services")["items"]
+            if one["spec"].get("selector") and one["spec"]["selector"].items() <= template.items()
+        ]
+    return frozenset(ip for one in services for ip in one["spec"].get("clusterIPs") or () if ip != "None")
+
+
+@contextlib.contextmanager
+def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
+    """A namespace of the drill's own, removed in the end whatever happens. One that is there already is refused."""
+    labels = {LABEL: "true"}
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    done = kubectl.run("create", "-f", "-", stdin=json.dumps(made).encode())
+    if done.returncode != 0:
+        found = kubectl.run(
+            "get", "namespace", name, "-o", f"jsonpath={{.metadata.labels['{LABEL.replace('.', chr(92) + '.')}']}}"
+        )
+        mine = found.returncode == 0 and found.stdout == b"true"
+        hint = (
+            "left by a run that was killed: kubectl delete namespace " + name
+            if mine
+            else "not made by svcpath: choose another"
+        )
+        raise SourceUnavailable(f"namespace {name} is there already, {hint}")
+    try:
+        yield
+    finally:
+        kubectl.run("delete", "namespace", name, "--wait=false", timeout=60)
+
+
+def apply(kubectl: KubectlTransport, objects: Sequence[dict[str, Any]]) -> None:
+    body = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+    kubectl.ok("apply", "-f", "-", stdin=json.dumps(body).encode(), timeout=180)
+
+
+@contextlib.contextmanager
+def api(kubectl: KubectlTransport) -> Iterator[Api]:
+    """`kubectl proxy` on a free port of 127.0.0.1, for many small calls."""
+    process = kubectl.popen("proxy", "--port=0")
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline().decode("utf-8", "replace")
+        match = re.search(r"127\.0\.0\.1:(\d+)", said)
+        if match is None:
+            assert process.stderr is not None
+            raise SourceUnavailable(
+                f"kubectl proxy did not start: {process.stderr.read(300).decode('utf-8', 'replace')}"
+            )
+        yield Api(int(match[1]))
+    finally:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+
+
+class Api:
+    """Calls to the API server through `kubectl proxy`."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self._stopped = threading.Event()
+
+    def transport(self) -> HttpTransport:
+        return HttpTransport(self.url)
+
+    def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
+        """One call; raises SourceUnavailable unless the answer is 2xx."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": kind})
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise SourceUnavailable(f"{method} {path}: {error}") from error
+        finally:
+            connection.close()
+        if response.status >= 300:
+            raise SourceUnavailable(f"{method} {path}: {response.status} {text[:200].decode('utf-8', 'replace')}")
+        return json.loads(text)
+
+    def pods(self, space: str, selector: str = "") -> list[dict[str, Any]]:
+        query = f"?labelSelector={selector.replace('=', '%3D').replace(',', '%2C')}" if selector else ""
+        items: list[dict[str, Any]] = self.call("GET", f"/api/v1/namespaces/{space}/pods{query}")["items"]
+        return items
+
+    def ready_pods(self, space: str, selector: str, count: int, timeout: float = 240) -> list[dict[str, Any]]:
+        """Waits until ``count`` Pods are ready and none is leaving. Raises SourceUnavailable."""
+        deadline = time.monotonic() + timeout
+        while True:
+            found = [one for one in self.pods(space, selector) if "deletionTimestamp" not in one["metadata"]]
+            ready = [one for one in found if is_ready(one)]
+            if len(ready) >= count:
+                return ready
+            if time.monotonic() > deadline:
+                raise SourceUnavailable(f"{len(ready)} of {count} Pods ready after {timeout:g} s ({selector})")
+            time.sleep(0.5)
+
+    def delete_pod(self, space: str, name: str) -> float:
+        """Deletes a Pod; returns when the API server had accepted it."""
+        self.call("DELETE", f"/api/v1/namespaces/{space}/pods/{name}")
+        return time.time()
+
+    def follow_log(self, space: str, pod: str, container: str, each: Callable[[str], None]) -> threading.Thread:
+        """Calls ``each`` with every line of a container's log, in a thread, until the container ends."""
+        path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"
+
+        def run() -> None:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=3600)
+            with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+                connection.request("GET", path)
+                response = connection.getresponse()
+                while line := response.readline():
+                    each(line.decode("utf-8", "replace").rstrip("\n"))
+            connection.close()
+
+        thread = threading.Thread(target=run, name=f"log of {pod}", daemon=True)
+        thread.start()
+        return thread
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def scripts_map(space: str) -> dict[str, Any]:
+    """The ConfigMap with the scripts that the drill's Pods run."""
+    names = ("drain_server.py", "grid_client.py")
+    data = {name: script(name) for name in names}
+    data["sampler.py"] = sampler()
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "drain-scripts", "namespace": space},
+        "data": data,
+    }
+
+
+def client_pod(space: str, image: str, name: str = "client") -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": space, "labels": {"app": "drain-client"}},
+        "spec": {
+            "terminationGracePeriodSeconds": 1,
+            "containers": [
+                {
+                    "name": "c",
+                    "image": image,
+                    "imagePullPolicy": "IfNotPresent",
+                    "command": ["sleep", "infinity"],
+                    "volumeMounts": [{"name": "scripts", "mountPath": "/scripts"}],
+                }
+            ],
+            "volumes": [{"name": "scripts", "configMap": {"name": "drain-scripts"}}],
+        },
+    }

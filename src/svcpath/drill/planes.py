@@ -1,0 +1,139 @@
+"""When each node's data plane really changed: its table is read again and again, and every difference is kept.
+
+A loop runs in each node's kube-proxy Pod and prints the table when it differs from the last reading, with both readings'
+times; a change lies between them. What a table means is models/dataplanes' business.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+from svcpath.drill.store import Store
+from svcpath.drill.transport import KubectlTransport
+from svcpath.errors import SvcpathError
+from svcpath.evidence.facts.need import Kind
+from svcpath.models.dataplanes import Origin, Packet, ServiceTable, parse, tracer
+from svcpath.models.drain.moments import PlaneChange
+
+#: Printed by a node at each difference: "@@ OLD NEW KIND" (its own clock, nanoseconds), the dump, "@@ end".
+LOOP = """
+read_table() {
+  if nft list table ip kube-proxy >/dev/null 2>&1 || nft list table ip6 kube-proxy >/dev/null 2>&1; then
+    kind=nft-list; nft list table ip kube-proxy 2>/dev/null; nft list table ip6 kube-proxy 2>/dev/null
+  else
+    kind=iptables-save; iptables-save -t nat
+  fi
+}
+old=; before=$(date +%s%N)
+while :; do
+  now=$(date +%s%N)
+  table=$(read_table | grep -v '^#')
+  case "$table" in table*) kind=nft-list;; *) kind=iptables-save;; esac
+  bare=$(printf '%s' "$table" | sed 's/\\[[0-9]*:[0-9]*\\]//; s/expires [0-9a-z]*//g')
+  if [ "$bare" != "$old" ]; then
+    printf '@@ %s %s %s\\n%s\\n@@ end\\n' "$before" "$now" "$kind" "$table"
+    old=$bare
+  fi
+  before=$now
+  sleep INTERVAL
+done
+"""
+
+Holding = dict[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """``width`` seconds lie between this reading's start and the one before."""
+
+    width: float
+    kind: Kind
+    text: str
+
+
+def dumps(stream: IO[bytes]) -> Iterator[Dump]:
+    """The tables that the loop prints."""
+    head: list[str] = []
+    lines: list[str] = []
+    for raw in stream:
+        line = raw.decode("utf-8", "replace")
+        if line.startswith("@@ end") and head:
+            width = (int(head[2]) - int(head[1])) / 1e9
+            yield Dump(max(width, 0.0), Kind(head[3]), "".join(lines))
+            head, lines = [], []
+        elif line.startswith("@@ "):
+            head, lines = line.split(), []
+            if len(head) != 4 or not head[1].isdecimal() or not head[2].isdecimal():
+                head = []
+        elif head:
+            lines.append(line)
+
+
+def holding(tables: Sequence[ServiceTable], addresses: frozenset[str]) -> Holding:
+    """Frontend -> backends that a Pod's new connection may reach, for the frontends with one of ``addresses``."""
+    found: Holding = {}
+    for table in tables:
+        run = tracer(table)
+        for frontend in table.frontends:
+            if frontend.address not in addresses:
+                continue
+            source = "2001:db8::77" if ":" in frontend.address else "198.51.100.77"
+            outcome = run.trace(Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port))
+            found[str(frontend)] = frozenset(str(one) for one in outcome.addresses)
+    return found
+
+
+@dataclass(slots=True)
+class PlaneWatcher:
+    """One node's loop and the changes it shows."""
+
+    node: str
+    process: subprocess.Popen[bytes]
+    store: Store
+    addresses: frozenset[str]
+    ready: threading.Event = field(default_factory=threading.Event)
+    error: str = ""
+
+    def run(self) -> None:
+        assert self.process.stdout is not None
+        last: Holding | None = None
+        for dump in dumps(self.process.stdout):
+            at = time.time()
+            try:
+                now = holding(parse(dump.kind, dump.text, node=self.node), self.addresses)
+            except SvcpathError as error:
+                self.error = str(error)
+                continue
+            if last is not None:
+                self.store.add_planes(self._changes(last, now, at, dump.width))
+            last = now
+            self.ready.set()
+
+    def _changes(self, old: Holding, new: Holding, at: float, width: float) -> Iterator[PlaneChange]:
+        for frontend in sorted(old.keys() | new.keys()):
+            before, after = old.get(frontend, frozenset()), new.get(frontend, frozenset())
+            for backend in sorted(before ^ after):
+                yield PlaneChange(at, at - width, self.node, frontend, backend, present=backend in after)
+
+
+def watch_planes(
+    kubectl: KubectlTransport, store: Store, addresses: frozenset[str], interval: float = 0.2
+) -> list[PlaneWatcher]:
+    """Begin on every node that has a kube-proxy Pod; an empty list where there is none."""
+    found = kubectl.json("-n", "kube-system", "pods")
+    watchers = []
+    for pod in found["items"]:
+        labels = pod["metadata"].get("labels") or {}
+        if "kube-proxy" not in (labels.get("k8s-app"), labels.get("app")) or pod["status"].get("phase") != "Running":
+            continue
+        script = LOOP.replace("INTERVAL", f"{interval:g}")
+        process = kubectl.popen("-n", "kube-system", "exec", pod["metadata"]["name"], "--", "sh", "-c", script)
+        watcher = PlaneWatcher(pod["spec"]["nodeName"], process, store, addresses)
+        threading.Thread(target=watcher.run, name=f"tables of {watcher.node}", daemon=True).start()
+        watchers.append(watcher)
+    return watchers

@@ -1,0 +1,31 @@
+"""3. Do preStop plus the handling of the signal stay under the grace period?"""
+
+from __future__ import annotations
+
+from svcpath.drill.stage import Result, Stage
+
+NUMBER = 3
+TITLE = "do preStop plus the handling of the signal stay under the grace period?"
+DOES = "Deletes a Pod with preStop 3 s, grace 8 s."
+MEASURES = "When its container ended, and with which exit code."
+PASSES = "It ends by itself, with another exit code than 137, before the grace period is over."
+
+GRACE = 8
+
+
+def run(stage: Stage, variant: str) -> Result:
+    """pass: the application finishes on its signal. fail: PID 1 without a handler."""
+    service = f"s3-{variant}"
+    pods = stage.deploy(service, replicas=1, grace=GRACE, hook=3, on_signal="finish" if variant == "pass" else "none")
+    at = stage.delete(pods[0])
+    ended, codes = stage.follow(pods[0], 60)
+    took = ended - at if ended else None
+    killed = 137 in codes.values()
+    passed = not killed and bool(codes)
+    how = "was killed when the grace period was used up (it ignored the signal)" if killed else "ended by itself"
+    said = (
+        f"it {how} {took:.2f} s after the delete, exit codes {codes}"
+        if took is not None
+        else f"its end was not seen, {codes}"
+    )
+    return Result(NUMBER, variant, passed, said, {"ended": took, "killed": int(killed)})

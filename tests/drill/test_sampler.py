@@ -1,0 +1,116 @@
+"""The sampler keeps its schedule, tells outcomes apart, and counts from the time a request was due."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from svcpath.drill import sampler
+
+
+class Echo(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/cut"):
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"half")
+            self.wfile.flush()
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        body = b"pod-1 here\n"
+        self.send_response(503 if self.path.startswith("/bad") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def echo() -> Iterator[int]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _sample(*words: str) -> list[dict]:
+    out = io.StringIO()
+    sampler.main(list(words), out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_every_due_time_has_one_connection_and_due_times_do_not_drift() -> None:
+    with echo() as port:
+        *rows, end = _sample("new=50", "seconds=1", f"http://127.0.0.1:{port}/hostname")
+    assert end["sampled"] == len(rows) == 50
+    due = sorted(row["due"] for row in rows)
+    assert all(abs((b - a) - 0.02) < 1e-6 for a, b in itertools.pairwise(due))
+    assert {(row["outcome"], row["peer"], row["status"]) for row in rows} == {("ok", "pod-1", 200)}
+    assert all(row["due"] <= row["start"] <= row["connected"] <= row["first"] <= row["end"] for row in rows)
+    assert sorted(row["n"] for row in rows) == list(range(1, 51))
+
+
+def test_a_kept_connection_is_opened_once() -> None:
+    with echo() as port:
+        *rows, _ = _sample("keepalive=20", "seconds=1", f"http://127.0.0.1:{port}/hostname")
+    assert [row["detail"] for row in rows].count("opened") == 1
+    assert {row["outcome"] for row in rows} == {"ok"}
+
+
+def test_outcomes_are_told_apart() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert {row["outcome"] for row in _sample("new=10", "seconds=0.5", f"http://127.0.0.1:{port}/")[:-1]} == {"refused"}
+    with echo() as port:
+        assert {row["outcome"] for row in _sample("new=10", "seconds=0.5", f"http://127.0.0.1:{port}/bad")[:-1]} == {
+            "http-error"
+        }
+        assert {row["outcome"] for row in _sample("new=10", "seconds=0.5", f"http://127.0.0.1:{port}/cut")[:-1]} == {
+            "cut"
+        }
+
+
+def test_a_stall_shows_as_late_starts_and_not_as_silence() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    *rows, end = _sample("new=20", "workers=1", "seconds=1", "timeout=0.4", f"http://127.0.0.1:{port}/")
+    listener.close()
+    assert end["sampled"] == len(rows) == 20
+    assert end["late"] >= 15
+    assert {row["outcome"] for row in rows} == {"timeout"}
+
+
+def test_it_runs_piped_into_a_bare_python() -> None:
+    text = Path(sampler.__file__).read_text()
+    with echo() as port:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-", "new=5", "seconds=1", f"http://127.0.0.1:{port}/"],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["sampled"] == 5
