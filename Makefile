@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check lint types architecture format bench lock clean
+.PHONY: help demo test check lint types architecture format bench drill lock clean
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
 	@echo "make test    linters, types, architecture and every test this machine can run"
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
+	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
 	@echo "make lock    write the lock files anew (needs uv)"
 
 $(VENV)/.created:
@@ -52,6 +53,15 @@ test: check
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
+
+drill: $(VENV)/.dev
+	@mkdir -p results/drain
+	for mode in iptables nftables; do \
+	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode && \
+	  $(BIN)/svcpath drain run --scenario all --lab drill --results results/drain/scenarios-$$mode.json; \
+	  $(BIN)/svcpath drain run --scenario grid --lab drill --results results/drain/grid-$$mode.json; \
+	  $(BIN)/svcpath lab down --lab drill; \
+	done
 
 lock:
 	sh requirements/lock.sh

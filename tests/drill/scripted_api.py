@@ -130,10 +130,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def play(script: Script, changes: int, every: float) -> threading.Thread:
-    """Make changes beside; the thread ends after ``changes`` of them."""
+    """Make changes beside; the thread ends after ``changes`` of them, or with the script."""
 
     def run() -> None:
         for _ in range(changes):
+            if script.finished:
+                return
             script.change()
             time.sleep(every)
 

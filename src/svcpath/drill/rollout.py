@@ -18,7 +18,6 @@ from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.formats import procnet
 from svcpath.evidence.formats import text as texts
 
-
 #: What exec says about a container that has ended already: then its connections have, too.
 _OVER = ("not found", "not running", "stopped", "is not created or running", "completed pod", "does not exist")
 
