@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check lint types architecture format bench drill lock clean
+.PHONY: help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
@@ -12,6 +12,8 @@ help:
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
 	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
+	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
+	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root)"
 	@echo "make lock    write the lock files anew (needs uv)"
 
 $(VENV)/.created:
@@ -28,6 +30,11 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.created
 	$(PIP) install --require-hashes -r requirements/dev.lock
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run
+
+# Playwright's client and axe for the tests in a browser; the browser is Debian's (tests/apt-packages.txt).
+$(VENV)/.browser: requirements/browser.lock $(VENV)/.dev
+	$(PIP) install --require-hashes -r requirements/browser.lock
+	@touch $@
 
 demo: $(VENV)/.run
 	$(BIN)/svcpath demo
@@ -48,7 +55,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format src tests
 	$(BIN)/ruff check --fix src tests
 
-test: check
+# The tests in a browser run where Debian's Chromium is; elsewhere they say that it is missing.
+test: check $(if $(shell command -v chromium),$(VENV)/.browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev
@@ -63,8 +71,24 @@ drill: $(VENV)/.dev
 	  $(BIN)/svcpath lab down --lab drill; \
 	done
 
+lab: $(VENV)/.run
+	$(BIN)/svcpath lab up
+
+lab-down: $(VENV)/.run
+	$(BIN)/svcpath lab down
+
+score: lab
+	$(BIN)/svcpath lab score --mode both -o results/score.json
+
+recordings: lab
+	$(BIN)/svcpath lab score --mode both --seed 1 --keep tests/data/lab/recordings
+
 lock:
 	sh requirements/lock.sh
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.PHONY: schema
+schema: $(VENV)/.dev
+	$(BIN)/python -m tests.reports.write_schemas

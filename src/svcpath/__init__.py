@@ -5,27 +5,40 @@ The public names are those in ``__all__``; they are imported when first used, so
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+#: Type checkers know this name and read the block below; importing it from typing would cost more than all the rest.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from svcpath.api import (
+        BudgetContract,
         DriftContract,
         Report,
         Request,
         ResolveReport,
         Source,
         TraceContract,
+        budget,
+        bundle,
+        cluster,
         diagnose,
         drift,
         files,
         frontends,
+        manifests,
         recording,
         resolve,
         trace,
     )
     from svcpath.errors import EvidenceError, FormatError, SourceUnavailable, SvcpathError, UnknownTarget, UsageError
 
+#: Kept here, beside the one in pyproject.toml, because reading it from the installed metadata takes longer than Python's
+#: own start. A test holds the two equal.
+__version__ = "0.1.0"
+
 __all__ = [
+    "BudgetContract",
     "DriftContract",
     "EvidenceError",
     "FormatError",
@@ -38,10 +51,14 @@ __all__ = [
     "TraceContract",
     "UnknownTarget",
     "UsageError",
+    "budget",
+    "bundle",
+    "cluster",
     "diagnose",
     "drift",
     "files",
     "frontends",
+    "manifests",
     "recording",
     "resolve",
     "trace",

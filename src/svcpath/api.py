@@ -13,12 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from svcpath.errors import UnknownTarget, UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
@@ -47,6 +51,9 @@ from svcpath.walk.request import Request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
+if TYPE_CHECKING:
+    from svcpath.evidence.sources.kube import ClusterSource
+
 __all__ = [
     "BudgetContract",
     "DriftContract",
@@ -56,6 +63,8 @@ __all__ = [
     "Source",
     "TraceContract",
     "budget",
+    "bundle",
+    "cluster",
     "diagnose",
     "drift",
     "files",
@@ -81,6 +90,9 @@ def request(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
 ) -> Request:
     """Read a target as users write it.
 
@@ -117,6 +129,9 @@ def request(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
 
 
@@ -126,6 +141,44 @@ def files(*paths: str | Path) -> FilesSource:
     Raises SourceUnavailable when a path can't be read at all.
     """
     return FilesSource([Path(one) for one in paths])
+
+
+def bundle(path: str | Path) -> BundleSource:
+    """A bundle that ``svcpath collect`` wrote, as a Source. Raises FormatError for one that was changed."""
+    return BundleSource.open(Path(path))
+
+
+def cluster(
+    *,
+    context: str = "",
+    kubeconfig: str = "",
+    as_user: str = "",
+    timeout: float = 60.0,
+    execs: bool = True,
+    all_nodes: bool = False,
+) -> ClusterSource:
+    """A running cluster as a Source and context manager. ``timeout`` is in seconds, for everything together.
+
+    Raises SourceUnavailable when it can't be reached, UsageError for a context that is not there.
+    """
+    from svcpath.evidence.sources.kube import ClusterSource, Options
+    from svcpath.evidence.sources.kube_client import Access
+
+    access = Access(context=context, kubeconfig=kubeconfig, as_user=as_user, timeout=timeout)
+    return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
+
+
+def usable(source: Source) -> None:
+    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
+    if not isinstance(source, FilesSource | BytesSource):
+        return
+    held = source.inventory()
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+        return
+    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
+    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
 
 
 def diagnose(
@@ -139,6 +192,9 @@ def diagnose(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
     progress: Callable[[LayerResult], None] | None = None,
 ) -> Report:
     """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
@@ -155,7 +211,11 @@ def diagnose(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
+    usable(source)
     return report(walk(source, asked, progress))
 
 

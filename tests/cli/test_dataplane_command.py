@@ -110,3 +110,12 @@ def test_the_listing_names_each_service_behind_its_frontend(evidence: Path, capf
     mine = [one for one in found["frontends"] if one["node"] == "w1" and one["frontend"] == "10.96.28.101:80/tcp"]
     assert [sorted(one["backends"]) for one in mine] == [["10.244.1.9:8080 1/2", "10.244.2.4:8080 1/2"]]
     assert mine[0]["service"].startswith("service-ops/echo-server")
+
+
+@pytest.mark.parametrize("evidence", ["nftables"], indirect=True)
+def test_tables_without_the_services_they_serve_are_undecided(
+    evidence: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (evidence / "objects.json").unlink()
+    assert run(["dataplane", "drift", "--evidence", str(evidence)]) == 3
+    assert "no Services in the evidence" in capfd.readouterr().out

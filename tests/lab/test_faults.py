@@ -48,6 +48,7 @@ def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placehol
     known = {*Scene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
     target = [fault.target.service, fault.target.client, fault.target.port, fault.target.as_name]
     used = {name for text in _texts([*_all(fault), target]) for name in grounds._PLACEHOLDER.findall(text)}
+    used = {name.removesuffix("_text") for name in used}
     assert used <= known, used - known
     for step in (*fault.steps, *fault.undo):
         assert len(step) == 1
@@ -146,6 +147,7 @@ def test_a_text_that_is_one_placeholder_takes_the_values_type(tmp_path: Path) ->
     scene = ground.scene
     filled = ground.fill({"port": "<port>", "text": "to <service>:<port>", "list": ["<word>", 1, None]})
     assert filled == {"port": scene.port, "text": f"to {scene.service}:{scene.port}", "list": [scene.word, 1, None]}
+    assert ground.fill("<port_text>") == str(scene.port)
     with pytest.raises(UsageError, match=r"<colour>.*service"):
         ground.fill("<colour>")
 
@@ -214,3 +216,28 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
 def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         faults.in_folder(_write(tmp_path, files))
+
+
+def test_a_step_that_lacks_something_says_what(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="shell lacks 'node'"):
+        steps.run(_ground(tmp_path), {"shell": {"run": "true"}})
+
+
+@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+def test_a_step_of_a_shipped_fault_has_the_keys_that_its_kind_needs(fault: Fault) -> None:
+    needed = {
+        "patch": {"kind", "name", "with"},
+        "delete": {"kind", "name"},
+        "scale": {"name", "replicas"},
+        "restart": {"workload"},
+        "rollout": {"workload"},
+        "shell": {"node", "run"},
+        "inside": {"pod", "run"},
+        "save": {"kind", "name", "namespace"},
+        "restore": {"kind", "name", "namespace"},
+        "corefile": {"replace", "with"},
+        "until": {"get"},
+    }
+    for step in (*fault.steps, *fault.undo):
+        ((name, value),) = step.items()
+        assert needed.get(name, set()) <= (set(value) if isinstance(value, dict) else set())

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from svcpath.lab import home as homes
@@ -30,8 +31,8 @@ def _out(*argv: str) -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
 
 
-def _machine() -> dict[str, object]:
-    """What a lab might leave behind or change outside its own folder."""
+def _machine(labs_of_this_test: tuple[Home, ...] = ()) -> dict[str, object]:
+    """What a lab might leave behind or change outside its own folder; other labs of this machine are let be."""
     sysctls = {
         name: value
         for name, _, value in (line.partition(" = ") for line in _out("sysctl", "-a").splitlines())
@@ -51,7 +52,12 @@ def _machine() -> dict[str, object]:
         "resolv.conf": Path("/etc/resolv.conf").read_text(),
         "hosts": Path("/etc/hosts").read_text(),
         "namespaces": [name for name in _out("ip", "netns").split() if name.startswith("cni-")],
-        "cgroups": [str(path) for root in cgroups.hierarchies() for path in root.glob(f"{cgroups.PREFIX}*")],
+        "cgroups": [
+            str(path)
+            for place in labs_of_this_test
+            for root in cgroups.hierarchies()
+            for path in root.glob(f"{cgroups.branch(place.identity)}*")
+        ],
         "folders": [
             path
             for path in (
@@ -137,6 +143,14 @@ def test_the_mode_is_switched_by_kube_proxys_config_map(pair: tuple[Home, Home])
     assert "KUBE-SVC" not in provider.run_on_node("w1", ["iptables-save", "-t", "nat"]).out
 
 
+def test_a_second_up_with_another_mode_switches_it(pair: tuple[Home, Home]) -> None:
+    place = pair[1]
+    spec = place.read_spec()
+    labs.bring_up(place, msgspec.structs.replace(spec, proxy_mode="nftables"), _quiet)
+    tables = labs.provider(place).run_on_node("cp", ["nft", "list", "tables"]).out
+    assert {"table ip kube-proxy", "table ip6 kube-proxy"} <= set(tables.splitlines())
+
+
 def test_up_mends_what_was_killed(pair: tuple[Home, Home]) -> None:
     place = pair[0]
     _kill(place, ("kubelet", "kube-scheduler", "forwarder", "containerd"))
@@ -155,10 +169,8 @@ def test_a_frozen_kube_proxy_is_stopped_on_that_node_alone(pair: tuple[Home, Hom
 
 
 def test_the_machine_is_unchanged_while_labs_run(pair: tuple[Home, Home], before: dict[str, object]) -> None:
-    now = _machine()
-    assert {name: now[name] for name in now if name != "cgroups"} == {
-        name: before[name] for name in before if name != "cgroups"
-    }
+    del pair
+    assert _machine() == before
 
 
 def test_down_leaves_nothing_also_after_kill_9_of_anything(
@@ -170,7 +182,7 @@ def test_down_leaves_nothing_also_after_kill_9_of_anything(
     two.spec_file.unlink()
     labs.take_down(one, _quiet)
     labs.take_down(two, _quiet)
-    assert _machine() == before
+    assert _machine((one, two)) == before
     assert not list(marks.marked(one.identity))
     assert not list(marks.marked(two.identity))
     assert not root.exists() or not list(root.iterdir())

@@ -9,7 +9,23 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve, rollout
+from svcpath import __version__
+from svcpath.cli import (
+    budget,
+    bundle,
+    can_i,
+    collect,
+    dataplane,
+    demo,
+    diagnose,
+    doctor,
+    drain,
+    explain,
+    lab,
+    report,
+    resolve,
+    rollout,
+)
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -24,7 +40,12 @@ app = typer.Typer(
 )
 app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
 app.command("resolve", help=resolve.HELP)(resolve.resolve)
+app.command("collect", help=collect.HELP)(collect.collect)
+app.add_typer(bundle.app)
+app.command("can-i", help=can_i.HELP)(can_i.can_i)
+app.command("doctor", help=doctor.HELP)(doctor.doctor)
 app.add_typer(dataplane.app)
+app.add_typer(lab.app, name="lab")
 app.add_typer(drain.app)
 app.add_typer(rollout.app)
 app.command("budget", help=budget.HELP)(budget.budget)
@@ -40,9 +61,7 @@ def root(
 ) -> None:
     """Options of all commands."""
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"svcpath {installed('svcpath')}")
+        typer.echo(f"svcpath {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -45,7 +45,7 @@ EvidenceOption = Annotated[
 NodeOption = Annotated[str, typer.Option("--node", help="One node alone.")]
 OutputOption = Annotated[
     list[str] | None,
-    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
 ]
 
 
@@ -97,10 +97,11 @@ def drift(
 ) -> int:
     from svcpath.reports.report import encode
     from svcpath.reports.views.dataplane import drift_document
+    from svcpath.reports.views.drift_page import page
 
     wanted = output.parse(outputs)
     result = api.drift(api.files(*_given(evidence)), node=node, namespace=namespace, service=service)
-    output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result))
+    output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if result.rows:
         return Exit.BAD
     return Exit.UNDECIDED if result.undecided or not result.nodes else Exit.GOOD

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from svcpath.lab.faults import make
 from svcpath.lab.faults.fault import in_folder, named, shipped
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
+from svcpath.lab.images import recipes
 from svcpath.lab.netns.layout import PROXY_MODES
 from svcpath.lab.providers.base import Say
 from svcpath.lab.score.row import Row, results, totals
@@ -44,6 +47,18 @@ def progress() -> Say:
         typer.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
 
     return say
+
+
+@app.callback()
+def lab_commands() -> None:
+    """A TERM ends like Ctrl-C, so that what was done is undone on the way out."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    del number, frame
+    raise KeyboardInterrupt
 
 
 @app.command()
@@ -80,6 +95,15 @@ def up(
     typer.echo(f"lab {lab} is up ({provider}, {proxy_mode}). Next:")
     typer.echo(f"  export KUBECONFIG={found.kubeconfig()}")
     typer.echo(f"  svcpath lab run reference{named}")
+
+
+@app.command()
+def packages() -> None:
+    """Print the Debian packages that a netns lab needs on this machine.
+
+    Example: apt-get install $(svcpath lab packages)
+    """
+    typer.echo(" ".join(recipes.packages()["machine"]))
 
 
 @app.command()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+
+from svcpath import __version__
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run svcpath with ``arguments`` (default: the process's own) and exit."""
     given = sys.argv[1:] if arguments is None else arguments
     if given in (["--version"], ["-V"]):
-        print(f"svcpath {version('svcpath')}")  # noqa: T201
+        print(f"svcpath {__version__}")  # noqa: T201
         sys.exit(0)
     from svcpath.cli.app import run
 

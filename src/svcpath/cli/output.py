@@ -10,7 +10,6 @@ from pathlib import Path
 
 from svcpath.errors import EvidenceError, UsageError
 from svcpath.reports.document import Document
-from svcpath.reports.renderers import markdown, terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,12 @@ class Output:
     path: Path | None
 
 
-FORMS = ("terminal", "json", "markdown")
+FORMS = ("terminal", "json", "markdown", "html", "sarif", "junit")
+ALIASES = {"text": "terminal", "md": "markdown", "xml": "junit"}
+HELP = "terminal, json, markdown, html, sarif or junit; several times."
+
+#: Forms made to be opened or searched: they get the long Document where a result has one.
+LONG = ("html", "sarif", "junit")
 
 
 def parse(given: list[str] | None) -> tuple[Output, ...]:
@@ -29,7 +33,7 @@ def parse(given: list[str] | None) -> tuple[Output, ...]:
     outputs = []
     for text in given or ["terminal"]:
         form, _, path = text.partition("=")
-        form = {"text": "terminal", "md": "markdown"}.get(form.lower(), form.lower())
+        form = ALIASES.get(form.lower(), form.lower())
         if form not in FORMS:
             raise UsageError(f"-o {text}: no such format; there are {', '.join(FORMS)}")
         if "=" in text and not path:
@@ -40,15 +44,19 @@ def parse(given: list[str] | None) -> tuple[Output, ...]:
     return tuple(outputs)
 
 
-def write(outputs: tuple[Output, ...], document: Callable[[], Document], raw: Callable[[], bytes]) -> None:
-    """Write one result in each of its forms."""
+def write(
+    outputs: tuple[Output, ...],
+    document: Callable[[], Document],
+    raw: Callable[[], bytes],
+    page: Callable[[], Document] | None = None,
+) -> None:
+    """Write one result in each of its forms. ``page`` is the long Document, with all there is to open."""
     for one in outputs:
         if one.form == "json":
             content = raw()
-        elif one.form == "markdown":
-            content = markdown.render(document()).encode("utf-8", "replace")
         else:
-            content = terminal.render(document(), colour=_colour(one)).encode("utf-8", "replace")
+            told = page() if page is not None and one.form in LONG else document()
+            content = _rendered(one, told).encode("utf-8", "replace")
         if one.path is None:
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
@@ -58,6 +66,31 @@ def write(outputs: tuple[Output, ...], document: Callable[[], Document], raw: Ca
             one.path.write_bytes(content)
         except OSError as error:
             raise EvidenceError(f"can't write {one.path}: {error.strerror}") from error
+
+
+def _rendered(one: Output, document: Document) -> str:
+    """Renderers are loaded when their form is asked for."""
+    match one.form:
+        case "html":
+            from svcpath.reports.renderers import html
+
+            return html.render(document)
+        case "sarif":
+            from svcpath.reports.renderers import sarif
+
+            return sarif.render(document)
+        case "junit":
+            from svcpath.reports.renderers import junit
+
+            return junit.render(document)
+        case "markdown":
+            from svcpath.reports.renderers import markdown
+
+            return markdown.render(document)
+        case _:
+            from svcpath.reports.renderers import terminal
+
+            return terminal.render(document, colour=_colour(one))
 
 
 def _colour(one: Output) -> bool:

@@ -49,7 +49,7 @@ def resolve(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:
@@ -57,6 +57,7 @@ def resolve(
     from svcpath.evidence.sources.memory import BytesSource
     from svcpath.reports.report import encode
     from svcpath.reports.views.resolution import document
+    from svcpath.reports.views.resolution_page import page
 
     wanted = output.parse(outputs)
     if replay is not None:
@@ -68,7 +69,7 @@ def resolve(
         raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
     source = FilesSource(paths) if paths else BytesSource({})
     result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
-    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     return _exit(result)
 
 

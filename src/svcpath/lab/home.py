@@ -12,7 +12,7 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +83,7 @@ class Home:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lab for one up or down; raises LabError when another process holds it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
         lock = self.folder.parent / f".{self.name}.lock"
         with lock.open("w") as held:
             try:
@@ -105,6 +105,19 @@ def state_root() -> Path:
 def cache_root() -> Path:
     root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(root) / "svcpath" / "lab"
+
+
+@contextlib.contextmanager
+def exclusive(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold a shared folder, such as the cache, while something is made in it; waits for another lab that does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another lab that builds programs or images")
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def home(name: str = DEFAULT_NAME, root: Path | None = None) -> Home:

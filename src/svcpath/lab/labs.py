@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+import msgspec
+
 from svcpath.errors import LabError, UsageError
 from svcpath.lab.home import Home, LabSpec
 from svcpath.lab.providers.base import Provider, Say
@@ -65,8 +67,7 @@ def set_mode(home: Home, mode: str, say: Say) -> None:
     """Switch the proxy mode of a running lab, and remember it."""
     spec = home.read_spec()
     provider(home, spec).set_proxy_mode(mode, say)
-    values = {name: getattr(spec, name) for name in spec.__struct_fields__}
-    home.write_spec(LabSpec(**{**values, "proxy_mode": mode}))
+    home.write_spec(msgspec.structs.replace(spec, proxy_mode=mode))
 
 
 def _shape(spec: LabSpec) -> str:

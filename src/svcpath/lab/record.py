@@ -43,6 +43,8 @@ _NODE_COMMANDS: dict[str, list[str]] = {
 }
 _POD_FILES = {f"proc-net-{name}.txt": f"/proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")}
 _ATTEMPTS = 2
+#: Seconds for one look; a node that is cut off answers none.
+_PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,10 @@ def _cluster_jobs(kubectl: Kubectl) -> list[tuple[str, Callable[[], Completed]]]
         "kube-proxy-configmap.json": (*system, "get", "configmap", "kube-proxy", "-o", "json"),
         "coredns.log": (*system, "logs", "-l", "k8s-app=kube-dns", "--tail=200", "--prefix=true"),
     }
-    return [(name, _later(lambda words: kubectl.run(*words, check=False), words)) for name, words in commands.items()]
+    return [
+        (name, _later(lambda words: kubectl.run(*words, check=False, timeout=_PATIENCE), words))
+        for name, words in commands.items()
+    ]
 
 
 def _node_jobs(provider: Provider, kubectl: Kubectl) -> list[tuple[str, Callable[[], Completed]]]:
@@ -134,7 +139,12 @@ def _node_jobs(provider: Provider, kubectl: Kubectl) -> list[tuple[str, Callable
             jobs.append((f"{node}.{name}", _later(_on_node, (provider, kubectl, node, proxy, argv))))
         if proxy:
             words = ("-n", "kube-system", "logs", proxy, "--tail=400")
-            jobs.append((f"{node}.kube-proxy.log", _later(lambda words: kubectl.run(*words, check=False), words)))
+            jobs.append(
+                (
+                    f"{node}.kube-proxy.log",
+                    _later(lambda words: kubectl.run(*words, check=False, timeout=_PATIENCE), words),
+                )
+            )
     return jobs
 
 
@@ -151,7 +161,7 @@ def _on_node(asked: tuple[Provider, Kubectl, str, str, list[str]]) -> Completed:
 
 def _socket_jobs(kubectl: Kubectl, namespace: str, pod: str) -> list[tuple[str, Callable[[], Completed]]]:
     return [
-        (f"{pod}.{name}", _later(lambda path: kubectl.exec(namespace, pod, ["cat", path]), path))
+        (f"{pod}.{name}", _later(lambda path: kubectl.exec(namespace, pod, ["cat", path], timeout=_PATIENCE), path))
         for name, path in _POD_FILES.items()
     ]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes import DriftReport, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
+from svcpath.models.dataplanes import DriftReport, Kind, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
 from svcpath.models.dataplanes.table import ServiceTable
 from svcpath.reports.report import Record
+from svcpath.walk.layers.dataplane.plane import Plane
 from svcpath.walk.planes import Planes
 
 DRIFT_SCHEMA = "svcpath.drift/v1"
@@ -72,6 +73,12 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
     nodes: list[NodeDrift] = []
     undecided: list[UndecidedLine] = []
     gaps = [f"{gap.what}: {gap.why}" for gap in planes.unread]
+    if not services:
+        which = f"Service {service}" if service else f"Services of namespace {namespace}" if namespace else "Services"
+        gaps.append(
+            f"the tables against the API: no {which} in the evidence (kubectl get services,endpointslices -A -o yaml)"
+        )
+        return DriftContract(schema=DRIFT_SCHEMA, nodes=(), rows=(), undecided=(), not_tested=tuple(gaps))
     for tables, plane in planes.nodes:
         if plane.used is None:
             gaps.append(
@@ -87,13 +94,21 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
             leftovers=[dump.table for dump in plane.left],
             complete=planes.complete and not narrowed,
         )
-        path = plane.used.observation.provenance.path
-        rows.extend(_row(one, tables.label, path) for one in report.rows)
+        rows.extend(_row(one, tables.label, _path(one, plane)) for one in report.rows)
         undecided.extend(UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in report.undecided)
         nodes.append(_node(report, tables.label, plane.mode, plane.said))
     return DriftContract(
         schema=DRIFT_SCHEMA, nodes=tuple(nodes), rows=tuple(rows), undecided=tuple(undecided), not_tested=tuple(gaps)
     )
+
+
+def _path(row: Row, plane: Plane) -> str:
+    """The dump that the row's line is in: for a left-over that of the other mode."""
+    if row.kind is Kind.LEFTOVER:
+        for dump in plane.left:
+            if row.note.startswith(dump.table.dialect.value):
+                return dump.observation.provenance.path
+    return plane.used.observation.provenance.path if plane.used else ""
 
 
 def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> NodeDrift:
@@ -120,7 +135,7 @@ def _row(one: Row, node: str, path: str) -> DriftRow:
         service=one.service,
         backend=str(one.backend) if one.backend else "",
         kind=one.kind.value,
-        rule=one.rule,
+        rule=one.rule if path else 0,
         age=one.age,
         cause=one.cause.value,
         share=f"{one.share.numerator}/{one.share.denominator}" if one.share is not None else "",

@@ -5,11 +5,13 @@ Same input, same bytes: paths are relative to the evidence root, lists keep the 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.walk.backends import Row
 from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, LayerResult
 from svcpath.walk.walk import Diagnosis
 
@@ -111,6 +113,65 @@ class ChangeRecord(Record, frozen=True, kw_only=True):
     who: str
 
 
+class HopRecord(Record, frozen=True, kw_only=True):
+    """One thing the connection passes; ``kind``: client, resolver, cluster-dns, service, slices, dataplane or pods.
+    ``layers`` are those that judge it."""
+
+    kind: str
+    name: str
+    facts: tuple[str, ...]
+    layers: tuple[str, ...]
+
+
+class ChainRecord(Record, frozen=True, kw_only=True):
+    """A Service port down to the socket. ``slice_port`` null: no slice gives one. ``socket``: "listens", "nothing
+    listens", "loopback only", ..., "not looked at", or "" where there is no port to look for."""
+
+    service_port: str
+    target_port: str
+    slice_port: int | None
+    socket: str
+    listens_on: tuple[int, ...]
+
+
+class InTableRecord(Record, frozen=True, kw_only=True):
+    """The backend in one node's table; ``state``: held, missing, stale, wrong port or undecided."""
+
+    node: str
+    frontend: str
+    port: int
+    state: str
+    share: str
+    path: str
+    line: int
+
+
+class BackendRecord(Record, frozen=True, kw_only=True):
+    """One address behind the Service. ``slice`` empty: no slice lists it; then the three conditions are null."""
+
+    address: str
+    pod: str
+    node: str
+    zone: str
+    slice: str
+    ready: bool | None
+    serving: bool | None
+    terminating: bool | None
+    pod_ready: bool | None
+    pod_state: str
+    restarts: int
+    ports: tuple[ChainRecord, ...]
+    tables: tuple[InTableRecord, ...]
+
+
+class PlaneRecord(Record, frozen=True, kw_only=True):
+    """A node whose table was read: what a Pod's new connection meets at each cluster address of the Service."""
+
+    node: str
+    mode: str
+    frontends: dict[str, str]
+
+
 class Report(Record, frozen=True, kw_only=True):
     schema: str
     target: TargetRecord
@@ -120,6 +181,9 @@ class Report(Record, frozen=True, kw_only=True):
     observations: tuple[ObservationRecord, ...]
     not_tested: tuple[NotTestedRecord, ...]
     changes: tuple[ChangeRecord, ...]
+    path: tuple[HopRecord, ...] = ()
+    backends: tuple[BackendRecord, ...] = ()
+    planes: tuple[PlaneRecord, ...] = ()
 
 
 class _Ids:
@@ -179,6 +243,52 @@ def report(diagnosis: Diagnosis) -> Report:
             for gap in dict.fromkeys(diagnosis.not_tested)
         ),
         changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
+        path=tuple(
+            HopRecord(kind=one.kind, name=one.name, facts=one.facts, layers=one.layers) for one in diagnosis.path.hops
+        ),
+        backends=tuple(_backend(one) for one in diagnosis.path.backends.rows),
+        planes=tuple(
+            PlaneRecord(node=one.node, mode=one.mode, frontends=dict(one.outcomes))
+            for one in diagnosis.path.backends.nodes
+        ),
+    )
+
+
+def _backend(one: Row) -> BackendRecord:
+    return BackendRecord(
+        address=one.address,
+        pod=one.pod,
+        node=one.node,
+        zone=one.zone,
+        slice=one.slice,
+        ready=one.ready,
+        serving=one.serving,
+        terminating=one.terminating,
+        pod_ready=one.pod_ready,
+        pod_state=one.pod_state,
+        restarts=one.restarts,
+        ports=tuple(
+            ChainRecord(
+                service_port=each.service_port,
+                target_port=each.target_port,
+                slice_port=each.slice_port,
+                socket=each.reach,
+                listens_on=each.others,
+            )
+            for each in one.ports
+        ),
+        tables=tuple(
+            InTableRecord(
+                node=each.node,
+                frontend=each.frontend,
+                port=each.port,
+                state=each.state.value,
+                share=f"{each.share.numerator}/{each.share.denominator}" if each.share is not None else "",
+                path=each.path,
+                line=each.line,
+            )
+            for each in one.tables
+        ),
     )
 
 
@@ -244,12 +354,18 @@ def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
 
 
 def encode(record: Record) -> bytes:
-    """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced."""
+    """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced, and what a
+    terminal would obey (C1 controls, DEL, bidi marks, odd line ends) stands as an escape: RFC 8259 section 7 lets any
+    character be escaped, and none of these can stand outside a string."""
     try:
         raw = msgspec.json.encode(record)
     except UnicodeEncodeError:
         raw = msgspec.json.encode(_clean(msgspec.to_builtins(record)))
-    return msgspec.json.format(raw, indent=2) + b"\n"
+    text = _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", raw.decode())
+    return msgspec.json.format(text.encode(), indent=2) + b"\n"
+
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def _clean(value: Any) -> Any:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.evidence.facts.kubernetes import Event, Node, Object
+from svcpath.evidence.facts.kubernetes import Event, Node, Object, Workload
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.selectors import matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Change
@@ -32,6 +33,7 @@ def changes(request: Request) -> Asking[tuple[Change, ...]]:
     found = [
         *_objects(view),
         *(change for one in workloads.present if is_mine(view, one.fact) for change in _object(one.fact.kind, one)),
+        *(change for one in workloads.present for change in _revision(view, one)),
         *_events(view, events.present),
         *_nodes(view, nodes.present),
     ]
@@ -64,6 +66,22 @@ def _object(kind: str, one: Observation[Object]) -> Iterator[Change]:
     for entry in meta.managed_fields or ():
         if entry.time and entry.time != meta.creation_timestamp and entry.subresource != "status":
             yield Change(entry.time, f"{kind} {meta.name} written", entry.manager, one)
+
+
+def _revision(view: Scene, one: Observation[Workload]) -> Iterator[Change]:
+    """A new ReplicaSet of a Deployment behind the Service is a new revision of its Pod template."""
+    workload, template = one.fact, one.fact.spec.template
+    if (
+        workload.kind != "ReplicaSet"
+        or template is None
+        or view.service is None
+        or not workload.metadata.creation_timestamp
+    ):
+        return
+    if matches(view.service.spec.selector or {}, template.metadata.labels or {}):
+        number = workload.annotations.get("deployment.kubernetes.io/revision", "")
+        revision = f", revision {number}" if number else ""
+        yield Change(workload.metadata.creation_timestamp, f"ReplicaSet {workload.name} created{revision}", "", one)
 
 
 def _events(view: Scene, events: tuple[Observation[Event], ...]) -> Iterator[Change]:

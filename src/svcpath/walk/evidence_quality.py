@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
+from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.text import Damaged
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import (
     SEVERITY,
     Evidence,
+    Finding,
     Judgement,
     LayerName,
     LayerResult,
@@ -32,8 +36,30 @@ HOME: dict[str, LayerName] = {
     Kind.SERVICE.value: "service",
 }
 
-#: A damaged file of these kinds leaves the layer undecided; of others it is a warning.
-DECIDES = frozenset({kind.value for kind in DATA_PLANE_DUMPS} | {Kind.SOCKETS.value, "objects", "kubernetes"})
+#: A damaged file by the name of its format: the layer that it speaks of.
+FORMATS: tuple[tuple[str, LayerName], ...] = (
+    ("Kubernetes", "endpoints"),
+    ("watch", "endpoints"),
+    ("iptables", "dataplane"),
+    ("nft", "dataplane"),
+    ("ipvs", "dataplane"),
+    ("/proc/net/ip_vs", "dataplane"),
+    ("ipset", "dataplane"),
+    ("cilium", "dataplane"),
+    ("calico", "dataplane"),
+    ("conntrack", "dataplane"),
+    ("/proc/net", "ports"),
+    ("ss", "ports"),
+    ("netstat", "ports"),
+    ("Corefile", "resolution"),
+    ("DNS", "resolution"),
+    ("resolv.conf", "resolution"),
+    ("nsswitch.conf", "resolution"),
+    ("hosts", "resolution"),
+    ("environment", "resolution"),
+)
+#: What of these kinds is missing from a damaged file may be what the Service fails by.
+ON_THE_PATH = frozenset({Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.POD, *DATA_PLANE_DUMPS})
 
 
 #: In words, what a look at each kind is for.
@@ -93,23 +119,12 @@ def cautious(result: LayerResult, observations: tuple[Observation[Any], ...]) ->
     if not any(one.kind is Kind.ENDPOINT_SLICE and one.state is State.PRESENT for one in observations):
         return result
     findings = tuple(
-        dataclasses.replace(
-            one,
-            status=Status.INCONCLUSIVE,
-            sentence=f"{one.sentence}; a slice could not be read",
-            hypotheses=tuple(
-                dataclasses.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
-                for each in one.hypotheses
-            ),
-        )
+        _doubted(one, "a slice could not be read")
         if one.code in RESTS_ON_ABSENCE and one.status is Status.FAIL
         else one
         for one in result.findings
     )
-    if findings == result.findings:
-        return result
-    first = min(findings, key=lambda one: SEVERITY.index(one.status))
-    return dataclasses.replace(result, findings=findings, status=first.status, sentence=first.sentence)
+    return _with(result, findings)
 
 
 def _could_not(one: Observation[Any]) -> bool:
@@ -117,23 +132,109 @@ def _could_not(one: Observation[Any]) -> bool:
     return one.state is State.UNREADABLE and not one.reason.startswith("no ")
 
 
-def check() -> Asking[Judgement]:
-    damaged, unplaced = yield (Need(Kind.DAMAGED), Need(Kind.UNPLACED))
+def weighed(results: list[LayerResult], damages: list[Damage]) -> list[LayerResult]:
+    """What rests on the absence of something in a damaged file decides nothing."""
+    paths = {one.path for one in damages if one.cut}
+    objects = any(one.layer == "endpoints" and one.cut for one in damages)
+    return [_weighed(result, paths, objects=objects) for result in results] if paths else results
+
+
+#: Findings that say that something is not there, by where it would be.
+NOT_IN_OBJECTS = frozenset({"SP201", "SP301", "SP302", "SP303", "SP304", "SP306", "SP308", "SP310", "SP311"})
+NOT_IN_TABLE = frozenset({"SP601", "SP604", "SP605", "SP616", "SP618"})
+
+
+def _weighed(result: LayerResult, paths: set[str], *, objects: bool) -> LayerResult:
+    def doubtful(one: Finding) -> bool:
+        if one.status is not Status.FAIL:
+            return False
+        if one.code in NOT_IN_OBJECTS:
+            return objects and not _shown_empty(one)
+        held = {each.observation.provenance.path for each in one.evidence if each.observation}
+        return one.code in NOT_IN_TABLE and bool(held & paths)
+
+    findings = tuple(
+        _doubted(one, "a file of the evidence is damaged") if doubtful(one) else one for one in result.findings
+    )
+    return _with(result, findings)
+
+
+def _shown_empty(one: Finding) -> bool:
+    """An empty slice is the controller's own word that nothing is selected, whatever else was lost."""
+    slices = [each.observation.value for each in one.evidence if each.observation is not None]
+    held = [each for each in slices if isinstance(each, EndpointSlice)]
+    return one.code in ("SP301", "SP304") and bool(held) and not any(each.endpoints for each in held)
+
+
+def _doubted(one: Finding, why: str) -> Finding:
+    return dataclasses.replace(
+        one,
+        status=Status.INCONCLUSIVE,
+        sentence=f"{one.sentence}; {why}",
+        hypotheses=tuple(
+            dataclasses.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
+            for each in one.hypotheses
+        ),
+    )
+
+
+def _with(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:
+    """The layer with other findings; its status and sentence follow the worst."""
+    if findings == result.findings:
+        return result
+    first = min(findings, key=lambda one: SEVERITY.index(one.status))
+    return dataclasses.replace(result, findings=findings, status=first.status, sentence=first.sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One damaged file: whose layer it is, and whether what it lost may matter to the path (``cut``)."""
+
+    observation: Observation[Damaged]
+    layer: LayerName
+    cut: bool
+
+    @property
+    def path(self) -> str:
+        return self.observation.provenance.path
+
+
+def damages(observations: tuple[Observation[Any], ...]) -> Asking[list[Damage]]:
+    """Every damaged file. ``observations`` are what the walk looked at: they tell which files hold parts of the path."""
+    kinds: dict[str, set[Kind]] = {}
+    for one in observations:
+        if one.state is State.PRESENT and one.kind is not Kind.DAMAGED:
+            kinds.setdefault(one.provenance.path, set()).add(one.kind)
+    (reply,) = yield (Need(Kind.DAMAGED),)
+    return [_damage(one, kinds.get(one.provenance.path, set())) for one in reply.present]
+
+
+def _damage(one: Observation[Damaged], held: set[Kind]) -> Damage:
+    name = one.fact.kind
+    layer: LayerName = HOME.get(name, "lifecycle")
+    layer = next((home for start, home in FORMATS if name.startswith(start)), layer)
+    replaced = "not UTF-8" in one.fact.why or "no Kubernetes objects" in one.fact.why
+    if layer == "endpoints" and held and not held & ON_THE_PATH:
+        layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
+    on_path = bool(held & ON_THE_PATH) or (layer == "endpoints" and not held)
+    return Damage(one, layer, cut=on_path and not replaced)
+
+
+def check(found: list[Damage]) -> Asking[Judgement]:
+    (unplaced,) = yield (Need(Kind.UNPLACED),)
     findings = []
-    for one in damaged.present:
-        kind = one.fact.kind
-        path = one.provenance.path
+    for damage in found:
+        one, path = damage.observation, damage.path
         at = f" at line {one.fact.line}" if one.fact.line else ""
         read = f" ({one.fact.read} read)" if one.fact.read else ""
-        home: LayerName = HOME.get(kind, "endpoints" if kind in DECIDES else "lifecycle")
         findings.append(
             finding(
                 "SP001",
-                Status.INCONCLUSIVE if kind in DECIDES else Status.WARN,
-                f"{path}: damaged {kind}{at}: {one.fact.why}{read}",
+                Status.INCONCLUSIVE if damage.cut else Status.WARN,
+                f"{path}: damaged {one.fact.kind}{at}: {one.fact.why}{read}",
                 evidence=(Evidence(f"{path} is damaged: {one.fact.why}", one),),
                 standing=None,
-                layer=home,
+                layer=damage.layer,
             )
         )
     gaps = tuple(

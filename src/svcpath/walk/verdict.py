@@ -56,16 +56,21 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
             )
     by_name = {result.name: result for result in layers}
     gaps = _gaps(layers)
-    unseen = service and by_name["endpoints"].status not in (Status.PASS, Status.WARN)
+    if service:
+        unseen = by_name["endpoints"].status not in (Status.PASS, Status.WARN)
+    else:
+        unseen = not any(result.status is Status.PASS for result in layers)
     for result in layers:
-        if result.status is Status.WARN:
+        if result.status is Status.WARN and not (unseen and _only_damage(result)):
             warning = _from(result, Status.WARN, "warning")
             if not unseen:
+                return warning
+            if not service:
                 return warning
             # A warning from less evidence than a healthy verdict needs says so.
             said = f"{warning.summary}; the endpoints were not looked at"
             return dataclasses.replace(warning, summary=said)
-    if unseen:
+    if unseen and service:
         why = by_name["endpoints"].sentence
         return Verdict(
             "inconclusive",
@@ -75,11 +80,16 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
             None,
             f"the endpoints were not looked at ({why}), so nothing is shown to work",
         )
-    if not any(result.status in (Status.PASS, Status.WARN) for result in layers):
+    if not any(result.status is Status.PASS for result in layers):
         return Verdict("inconclusive", None, None, "", None, "the evidence shows nothing about any layer")
     passed = [result.name for result in layers if result.status is Status.PASS]
     said = f"every layer looked at passes ({', '.join(passed)})"
     return Verdict("healthy", None, None, "", None, f"{said}; not tested: {gaps}" if gaps else said)
+
+
+def _only_damage(result: LayerResult) -> bool:
+    """The layer warns of nothing but a damaged file: nothing of it was looked at."""
+    return all(one.code == "SP001" for one in result.findings if one.status is Status.WARN)
 
 
 def _from(result: LayerResult, status: Status, word: VerdictStatus) -> Verdict:

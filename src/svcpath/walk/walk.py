@@ -20,12 +20,14 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
-from svcpath.walk import evidence_quality, symptoms, targets, unexplained
+from svcpath.walk import evidence_quality, probes, symptoms, targets, troubles, unexplained
 from svcpath.walk.ask import Asking
 from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import SEVERITY, Change, Finding, LayerResult, NotTested, Status
 from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
+from svcpath.walk.layers.dataplane.tables import forget
+from svcpath.walk.path import Path, path
 from svcpath.walk.request import Request
 from svcpath.walk.verdict import Verdict, judge
 
@@ -48,24 +50,38 @@ class Diagnosis:
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
+    path: Path
     not_tested: tuple[NotTested, ...]
     observations: tuple[Observation[Any], ...]
 
 
 def walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None = None) -> Diagnosis:
     """Walk the layers in order over ``source``. Raises UsageError when the target is not clear."""
+    try:
+        return _walk(source, request, progress)
+    finally:
+        forget()
+
+
+def _walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None) -> Diagnosis:
     driver = Driver(source)
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
     for question in QUESTIONS:
+        asked = driver.asked
+        if question is pod.layer and (request.thorough or all(one.status is not Status.FAIL for one in results)):
+            driver.run(probes.ask(request))
         result = driver.run(question(request))
+        result = troubles.added(result, driver.since(asked))
         results.append(result)
         if progress is not None:
             progress(result)
     moved = tuple(one for result in results for one in result.elsewhere)
     results = [_add(result, moved) for result in results]
     results = [evidence_quality.cautious(result, driver.observations) for result in results]
-    quality = driver.run(evidence_quality.check())
+    damages = driver.run(evidence_quality.damages(driver.observations))
+    results = evidence_quality.weighed(results, damages)
+    quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
     if request.symptom and (open_causes := symptoms.finding_for(request, tuple(results))):
@@ -73,13 +89,15 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
     results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
     gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    looked_at = driver.observations
     return Diagnosis(
         request=request,
         verdict=judge(layers, service=bool(request.service)),
         layers=layers,
         changes=driver.run(changes(request)),
+        path=driver.run(path(request)),
         not_tested=gaps,
-        observations=driver.observations,
+        observations=looked_at,
     )
 
 

@@ -154,12 +154,21 @@ def _wrong_backends(question: _Question, answers: list[Any]) -> str:
         masqueraded = {share.backend for share in outcome.backends if share.masquerade}
         own = [share for share in outcome.backends if share.backend.address == question.sender.source]
         answers = [answer for answer in answers if answer != "silence"]
+        if outcome.other:
+            answers = [answer for answer in answers if isinstance(answer, list)]
         strange = [one for one in answers if not isinstance(one, list) or Backend(one[0], one[1]) not in masqueraded]
         if strange:
             return f"a backend reached {_count(strange)}"
-        if own and outcome.affinity is None and not answers:
+        certain = own and own[0].masquerade and outcome.affinity is None and not outcome.other
+        if certain and not answers:
             return "a backend did not reach itself"
         return "" if all(answer[2] != question.sender.source for answer in answers) else "hairpin without masquerade"
+    if outcome.other:
+        lost = [answer for answer in answers if not isinstance(answer, list)]
+        # A SYN of the node itself that is rejected on its way out is sent again, and may fare better then.
+        if not lost and not (question.sender.role == "node" and question.frontend.protocol == "TCP"):
+            return "all reached a backend"
+        answers = [answer for answer in answers if isinstance(answer, list)]
     if not all(isinstance(answer, list) for answer in answers):
         return _count(answers)
     reached = {Backend(address, port) for address, port, _ in answers}
@@ -168,7 +177,7 @@ def _wrong_backends(question: _Question, answers: list[Any]) -> str:
         return f"reached {sorted(map(str, reached - set(shares)))}"
     if outcome.affinity is None and reached != set(shares):
         return f"never reached {sorted(map(str, set(shares) - reached))}"
-    if outcome.affinity is not None and len(reached) != 1:
+    if outcome.affinity is not None and outcome.affinity_complete and not outcome.other and len(reached) != 1:
         return f"affinity, yet reached {sorted(map(str, reached))}"
     for address, port, source in answers:
         if (source != question.sender.source) is not shares[Backend(address, port)].masquerade:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import sys
@@ -27,7 +28,7 @@ pytestmark = [
 
 #: Services in all; more with SVCPATH_KERNEL_SERVICES=N, another draw with SVCPATH_KERNEL_SEED=N.
 WHOLE = 300
-COUNT = int(os.environ.get("SVCPATH_KERNEL_SERVICES", "48"))
+COUNT = int(os.environ.get("SVCPATH_KERNEL_SERVICES", "36"))
 SEED = int(os.environ.get("SVCPATH_KERNEL_SEED", "20261130"))
 BATCH = 8
 FLAVOURS = [(flavour, plan) for plan in (IPV4, IPV6) for flavour in ("iptables-legacy", "iptables-nft", "nftables")]
@@ -47,12 +48,29 @@ def _objects(services: list[Made]) -> tuple[list[Service], list[EndpointSlice]]:
     )
 
 
-def _load(namespaces: Namespaces, flavour: str, plan: Plan, services: list[Made]) -> list[ServiceTable]:
+def _written(flavour: str, plan: Plan, services: list[Made]) -> str:
+    return nftables(services, plan) if flavour == "nftables" else iptables(services, plan)
+
+
+def _damaged(text: str, chance: random.Random) -> str:
+    """Some rules of Services taken out, as a careless hand would."""
+    lines = text.split("\n")
+    inside = [
+        number
+        for number, line in enumerate(lines)
+        if line.startswith(("-A KUBE-SVC", "-A KUBE-SEP", "-A KUBE-EXT", "-A KUBE-FW", "-A KUBE-SERVICES -m comment"))
+        or (line.startswith("    ") and not line.strip().startswith("type "))
+    ]
+    lost = set(chance.sample(inside, min(6, len(inside))))
+    return "\n".join(line for number, line in enumerate(lines) if number not in lost)
+
+
+def _load(namespaces: Namespaces, flavour: str, plan: Plan, text: str) -> list[ServiceTable]:
     """Load the rules, and read them back in every form the tools print."""
     namespaces.clear()
     addresses = frozenset({plan.node})
     if flavour == "nftables":
-        namespaces.run("node", "nft", "-f", "-", text=nftables(services, plan))
+        namespaces.run("node", "nft", "-f", "-", text=text)
         dumps = [
             (Kind.NFT_LIST, namespaces.run("node", "nft", "list", "ruleset")),
             (Kind.NFT_LIST, namespaces.run("node", "nft", "-a", "list", "ruleset")),
@@ -61,7 +79,7 @@ def _load(namespaces: Namespaces, flavour: str, plan: Plan, services: list[Made]
     else:
         six = "6" if plan.family == 6 else ""
         tool = flavour.replace("iptables", f"ip{six}tables")
-        namespaces.run("node", f"{tool}-restore", text=iptables(services, plan))
+        namespaces.run("node", f"{tool}-restore", text=text)
         dumps = [
             (Kind.IPTABLES_SAVE, namespaces.run("node", f"{tool}-save")),
             (Kind.IPTABLES_SAVE, namespaces.run("node", f"{tool}-save", "-c")),
@@ -81,22 +99,16 @@ def test_packets_go_where_trace_says(
     share = max(1, COUNT // len(FLAVOURS))
     chance = random.Random(f"{SEED} {flavour} {plan.family}")
     node = NodeView(name=NODE, addresses=frozenset({plan.node}))
-
-    def senders(_: Frontend) -> Iterator[Sender]:
-        yield Sender("pod", plan.pod, Origin.POD)
-        yield Sender("node", plan.node, Origin.NODE)
-        yield Sender("out", plan.outside, Origin.EXTERNAL)
-        yield Sender("out", plan.blocked, Origin.EXTERNAL)
-
     asked, lines = 0, []
     for start in range(0, share, BATCH):
         made = [random_service(chance, number, plan) for number in range(start, min(start + BATCH, share))]
         services, slices = _objects(made)
-        tables = _load(namespaces, flavour, plan, made)
+        tables = _load(namespaces, flavour, plan, _written(flavour, plan, made))
         for table in tables:
             lines += [
                 f"expected differs ({table.source}): {text}" for text in disagreements(table, services, slices, node)
             ]
+        senders = functools.partial(_senders, plan)
         questions, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
         asked += questions
         lines += [str(one) for one in differences]
@@ -105,3 +117,25 @@ def test_packets_go_where_trace_says(
         sys.stdout.write(f"\n{report}, {len(lines)} differences\n")
     assert asked
     assert not lines, "\n".join([report, *lines])
+
+
+@pytest.mark.parametrize(("flavour", "plan"), FLAVOURS[:3], ids=[name for name, _ in FLAVOURS[:3]])
+def test_packets_go_where_trace_says_also_through_rules_that_were_tampered_with(
+    namespaces: Namespaces, flavour: str, plan: Plan
+) -> None:
+    chance = random.Random(f"{SEED} {flavour} damaged")
+    node = NodeView(name=NODE, addresses=frozenset({plan.node}))
+    made = [random_service(chance, number, plan) for number in range(max(4, COUNT // 8))]
+    services, slices = _objects(made)
+    tables = _load(namespaces, flavour, plan, _damaged(_written(flavour, plan, made), chance))
+    senders = functools.partial(_senders, plan)
+    _, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
+    assert not differences, "\n".join(str(one) for one in differences)
+    assert all(disagreements(table, services, slices, node) for table in tables)
+
+
+def _senders(plan: Plan, _: Frontend) -> Iterator[Sender]:
+    yield Sender("pod", plan.pod, Origin.POD)
+    yield Sender("node", plan.node, Origin.NODE)
+    yield Sender("out", plan.outside, Origin.EXTERNAL)
+    yield Sender("out", plan.blocked, Origin.EXTERNAL)

@@ -118,11 +118,11 @@ def jobs(count: int, seed: int, probes: set[str]) -> list[dict[str, Any]]:
 def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
     suffixes = _suffixes(source)
     name = _name(source)
-    while probe == "cares-gai" and (not name.isascii() or len(name) > 200):
+    while probe in ("cares-gai", "node-resolve4") and (not name.isascii() or len(name) > 200):
         name = _name(source)
     if probe == "nginx":
         name = f"n{source.randrange(10**9)}.{'.'.join(source.choices(LABELS, k=source.randint(1, 3)))}"
-    servers = 1 if source.random() < 0.75 or probe in ("nginx", "hickory") else source.randint(2, 4)
+    servers = 1 if source.random() < 0.75 or probe in ("nginx", "hickory", "node-resolve4") else source.randint(2, 4)
     quiet = source.random() < 0.07
     job: dict[str, Any] = {
         "probe": probe.removesuffix("-nss"),
@@ -141,6 +141,9 @@ def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
         job["args"] = ["-4"] if probe in ("go-cgo", "go-default") else [source.choice(["-4", "-6"])]
     if source.random() < 0.12:
         job["hosts"] += _hosts(source, name, suffixes)
+    if probe == "nginx":  # it keeps targets for a second, also those of the job before
+        fresh = f"gone{source.randrange(10**9)}.invalid"
+        job["actions"] = {key: action.replace("gone.invalid", fresh) for key, action in job["actions"].items()}
     if probe != "nginx" and source.random() < 0.08:
         job["nsswitch"] = source.choice(NSSWITCH)
     if probe == "glibc-nss" or (probe in ("go-default", "cares-gai") and source.random() < 0.1):

@@ -60,6 +60,10 @@ class ScriptedServer:
         self.log = []
         self.started = time.monotonic()
 
+    def settle(self) -> None:
+        """Return once everything that has arrived is read."""
+        asyncio.run_coroutine_threadsafe(_turns(), self._loop).result(30)
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_until_complete(self._listen())
@@ -132,6 +136,11 @@ class ScriptedServer:
                 raise EOFError
             data += part
         return data
+
+
+async def _turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0.002)
 
 
 class _Udp(asyncio.DatagramProtocol):

@@ -1,5 +1,7 @@
 """The models against the real resolvers: outcome and query order equal, run for run.
 
+A run that differs is repeated once with nothing else running; it counts as a mismatch if it differs again.
+
 ``SVCPATH_RESOLVER_RUNS`` sets how many runs (a sample by default, 5000 in continuous integration), ``SVCPATH_RESOLVER_SEED``
 the seed, ``SVCPATH_RESOLVER_WORKERS`` how many namespaces at once.
 """
@@ -70,12 +72,12 @@ def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_th
     jobs = grid.jobs(RUNS, SEED, set(commands))
     with Pool(tmp_path, commands, min(WORKERS, len(jobs))) as pool:
         runs = pool.run(jobs)
-    verdicts = [check.check(job, run) for job, run in zip(jobs, runs, strict=True)]
-    wrong = [
-        (job, run, verdict)
-        for job, run, verdict in zip(jobs, runs, verdicts, strict=True)
-        if verdict.status == "mismatch"
-    ]
+        verdicts = [check.check(job, run) for job, run in zip(jobs, runs, strict=True)]
+        again = [index for index, verdict in enumerate(verdicts) if verdict.status == "mismatch"]
+        for index in again:
+            runs[index] = pool.run([jobs[index]])[0]
+            verdicts[index] = check.check(jobs[index], runs[index])
+    wrong = [(jobs[index], verdicts[index]) for index in again if verdicts[index].status == "mismatch"]
     kept = os.environ.get("SVCPATH_RESOLVER_KEEP")
     if kept:
         with Path(kept).open("w") as file:
@@ -86,7 +88,8 @@ def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_th
             f"\nmodel against real, {len(jobs)} of {FULL} runs, seed {SEED}",
             check.table(zip((job["probe"] for job in jobs), verdicts, strict=True)),
             *(f"not run  {reason}" for reason in missing),
-            *(check.side_by_side(job, verdict) for job, _, verdict in wrong),
+            f"repeated alone, since other load can delay a packet: {len(again)}",
+            *(check.side_by_side(job, verdict) for job, verdict in wrong),
         ]
         sys.stdout.write("\n".join(lines) + "\n")
     assert not wrong

@@ -50,6 +50,7 @@ class Worker:
         result = self._probe(job)
         milliseconds = round((time.monotonic() - started) * 1000)
         time.sleep(GRACE_SECONDS + max(job["delays"], default=0.0))
+        self.server.settle()
         return {"result": result, "queries": self.server.log, "ms": milliseconds}
 
     def _probe(self, job: dict[str, Any]) -> Any:

@@ -32,7 +32,7 @@ from svcpath.models.dataplanes import (
 from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes.conntrack import FlowKind
 from svcpath.models.dataplanes.kernel import Weight
-from tests.models.dataplanes.material import case_flows, case_objects, case_text, fullest
+from tests.models.dataplanes.material import case_flows, case_objects, case_text, fullest, service
 
 NODE = NodeView(name="node-a")
 
@@ -169,8 +169,6 @@ def test_a_connection_tracking_entry_names_a_backend_that_is_gone() -> None:
 
 
 def test_a_terminating_backend_in_cilium_s_list_is_no_drift() -> None:
-    from tests.models.dataplanes.material import service
-
     _, slices = case_objects("56")
     one = service("mqtt", "10.96.60.31", [{"name": "mqtt", "port": 1883, "protocol": "TCP"}], namespace="shop")
     (table,) = parse(Kind.CILIUM_SERVICE_LIST, case_text("56", "service-list.txt"))

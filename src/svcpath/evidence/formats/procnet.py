@@ -2,7 +2,7 @@
 
 Addresses are the kernel's words in the byte order of the machine that wrote them; every Kubernetes node of note is
 little-endian, and so they are read. Several tables in one file (`cat /proc/net/tcp /proc/net/tcp6`) part at their
-header lines. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the
+header lines; one whose end is missing proves no absence. tcp and udp tables look alike but for their last header columns (``ref pointer drops``), and in the
 states: a table without those columns whose states fit no TCP listing is UDP. Rows without any header may be what a filter let
 through and cover no table.
 """
@@ -14,7 +14,7 @@ import re
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.sockets import Socket, SocketTable
-from svcpath.evidence.formats.item import Item, not_understood
+from svcpath.evidence.formats.item import Item, damaged, not_understood
 from svcpath.evidence.formats.text import Text
 
 _HEADER = re.compile(r"\s*sl\s+local_address\s+(rem_address|remote_address)\s+st\b(.*)")
@@ -69,18 +69,34 @@ def read_procnet(text: Text) -> list[Item]:
             tables[-1][1].append((number, row))
         elif line.strip():
             bad.append(number)
+    cut = _cut(text)
     sockets: list[Socket] = []
     covers: set[str] = set()
     whole = any(_HEADER.match(line) for line in text.lines)
     for table, rows in tables:
         name = _protocol(table, [int(row.group(5), 16) for _, row in rows])
-        if whole:
+        if whole and not (cut and rows is tables[-1][1]):
             covers.add(name)
         sockets.extend(_socket(name, number, row) for number, row in rows)
     return [
         Item(Kind.SOCKETS, SocketTable(sockets=tuple(sockets), covers=frozenset(covers))),
         *not_understood("/proc/net sockets", bad, len(sockets)),
+        *(
+            [damaged("/proc/net sockets", "the last line is cut off", line=len(text.lines), read="the rest")]
+            if cut
+            else []
+        ),
     ]
+
+
+def _cut(text: Text) -> bool:
+    """The last line breaks off: a header without its last column, or a row with fewer columns than any kernel writes."""
+    last = next((line for line in reversed(text.lines) if line.strip()), "")
+    header = _HEADER.match(last)
+    if header:
+        # The kernel pads the line and ends it; a cut within the padding shows by the missing end alone.
+        return "inode" not in header.group(2) or not text.text.endswith("\n")
+    return bool(re.match(r"\s*\d+:\s", last)) and len(last.split()) < 10
 
 
 def _protocol(table: str, states: list[int]) -> str:

@@ -39,7 +39,7 @@ def rendered(kubectl: Kubectl) -> list[dict[str, Any]]:
 
 def with_variant(objects: list[dict[str, Any]], variant: Variant, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The same objects with a run's numbers and a provider's images."""
-    changed = [_with_images(each, images) for each in objects]
+    changed = [with_images(each, images) for each in objects]
     for each in changed:
         if each["kind"] != "Deployment":
             continue
@@ -55,13 +55,14 @@ def with_variant(objects: list[dict[str, Any]], variant: Variant, images: Mappin
     return changed
 
 
-def _with_images(value: Any, images: Mapping[str, str]) -> Any:
+def with_images(value: Any, images: Mapping[str, str]) -> Any:
+    """The lab's own image name replaced by what a provider uses in its place, wherever it stands."""
     if isinstance(value, dict):
-        swapped = {name: _with_images(inner, images) for name, inner in value.items()}
+        swapped = {name: with_images(inner, images) for name, inner in value.items()}
         if swapped.get("image") == TOOLS:
             role = "client" if str(swapped.get("name", "")).startswith("client") else "tools"
             swapped["image"] = images[role]
         return swapped
     if isinstance(value, list):
-        return [_with_images(inner, images) for inner in value]
+        return [with_images(inner, images) for inner in value]
     return value

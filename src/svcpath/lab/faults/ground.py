@@ -41,6 +41,9 @@ class Ground:
         return _PLACEHOLDER.sub(lambda match: str(self.value(match[1])), value)
 
     def value(self, name: str) -> str | int:
+        """What a placeholder stands for; NAME_text is the same as text, where a number would not do."""
+        if name.endswith("_text"):
+            return str(self.value(name.removesuffix("_text")))
         fixed = self.scene.values()
         if name in fixed:
             return fixed[name]

@@ -8,6 +8,7 @@ import msgspec
 
 from svcpath.errors import LabError
 from svcpath.lab import namespaces
+from svcpath.lab.experiment.manifests import with_images
 from svcpath.lab.faults import scene as scenes
 from svcpath.lab.faults import steps
 from svcpath.lab.faults.fault import Fault, named
@@ -22,7 +23,8 @@ def stand(ground: Ground, fault: Fault, lab: str) -> None:
     kubectl, scene = ground.kubectl, ground.scene
     namespaces.ensure(kubectl, lab, scene.namespace)
     made = scenes.objects(scene, fault.scene, ground.provider.images)
-    kubectl.apply([ground.fill(each) for each in made], namespace=scene.namespace)
+    filled = [with_images(ground.fill(each), ground.provider.images) for each in made]
+    kubectl.apply(filled, namespace=scene.namespace)
     where = ("-n", scene.namespace)
     kubectl.run(*where, "wait", "--for=condition=Ready", f"pod/{scene.client}", "--timeout=90s")
     if fault.scene.ready:

@@ -6,7 +6,7 @@ delete   {kind, name, namespace?, now?}             kubectl delete; now: without
 scale    {name, replicas, namespace?}               of a Deployment
 restart  {workload, namespace?, wait?}              kubectl rollout restart
 rollout  {workload, namespace?}                     waits for it
-shell    {on, run}                                  a script on a node (netns, kind); on: a node, "workers"
+shell    {node, run}                                a script on a node (netns, kind), or on all "workers"
 inside   {pod, run}                                 a script in a Pod of the scene
 freeze   NODE,  thaw NODE                           kube-proxy's process
 save     {kind, name, namespace},  restore {...}    an object put aside and put back as it was
@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from svcpath.errors import LabError, UsageError
+from svcpath.errors import LabError, SvcpathError, UsageError
 from svcpath.lab.faults.ground import Ground
 
 
@@ -37,7 +37,7 @@ def undo_all(ground: Ground, steps: Iterable[Mapping[str, Any]]) -> list[str]:
     for step in steps:
         try:
             run(ground, step)
-        except LabError as trouble:
+        except SvcpathError as trouble:
             troubles.append(str(trouble))
     return troubles
 
@@ -50,7 +50,10 @@ def run(ground: Ground, step: Mapping[str, Any]) -> None:
     action = _STEPS.get(name)
     if action is None:
         raise UsageError(f"no step {name!r}; there are {', '.join(sorted(_STEPS))}")
-    action(ground, ground.fill(raw))
+    try:
+        action(ground, ground.fill(raw))
+    except KeyError as missing:
+        raise UsageError(f"step {name} lacks {missing}") from missing
 
 
 def _where(ground: Ground, step: Mapping[str, Any]) -> list[str]:
@@ -90,7 +93,7 @@ def _rollout(ground: Ground, step: Any) -> None:
 
 
 def _shell(ground: Ground, step: Any) -> None:
-    nodes = ground.provider.nodes() if step["on"] == "workers" else (step["on"],)
+    nodes = ground.provider.nodes() if step["node"] == "workers" else (step["node"],)
     for node in nodes:
         ground.provider.run_on_node(node, ["sh", "-ec", step["run"]])
 

@@ -10,6 +10,7 @@ import hashlib
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ class Kitchen:
     def base_layer(self) -> Path:
         """A minimal Debian with the packages that packages.yaml lists."""
         wanted = packages()
-        key = _key(yaml.safe_dump({name: wanted[name] for name in ("image", "suite", "mirror")}).encode())
+        key = _key(yaml.safe_dump({name: wanted[name] for name in ("image", "suite")}).encode())
         layer = self.folder / f"base-{key}.tar"
         if layer.is_file():
             return layer
@@ -81,7 +82,6 @@ class Kitchen:
                     f"--include={','.join(wanted['image'])}",
                     wanted["suite"],
                     root,
-                    wanted["mirror"],
                 ],
                 timeout=900,
                 hint="the tools image needs root, debootstrap and a Debian mirror",
@@ -117,14 +117,16 @@ class Kitchen:
             found[version] = ["musl-gcc"]
         wheel = packages()["musl_wheel"]
         zig = self.folder / wheel["requirement"].replace("==", "-") / "ziglang" / "zig"
-        if architecture() == "amd64" and not zig.is_file() and not zig.parent.with_name("absent").exists():
+        absent = zig.parent.with_name("absent")
+        tried = absent.is_file() and time.time() - absent.stat().st_mtime < _RETRY_AFTER
+        if architecture() == "amd64" and not zig.is_file() and not tried:
             self.say(f"fetching {wheel['requirement']} for a probe with musl {wheel['musl']}")
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", zig.parent.parent]
             done = command.run([*pip, wheel["requirement"]], check=False, timeout=300)
             if done.code != 0:
                 self.say(f"no probe with musl {wheel['musl']}: {done.err.strip()[-200:]}")
-                zig.parent.parent.mkdir(exist_ok=True)
-                zig.parent.with_name("absent").touch()
+                absent.parent.mkdir(exist_ok=True)
+                absent.touch()
         if zig.is_file():
             found[wheel["musl"]] = [str(zig), "cc", "-target", "x86_64-linux-musl"]
         if not found:
@@ -163,6 +165,8 @@ class Kitchen:
         return path if path.is_file() else oci.write(image, path, architecture=architecture())
 
 
+#: Seconds for which a wheel that could not be had is not asked for again.
+_RETRY_AFTER = 86400
 _PATH = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 _TRASH = (
     "var/cache/apt/*",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -207,6 +208,34 @@ class Machine:
 
 def _nodad(address: object) -> str:
     return "nodad" if getattr(address, "version", 4) == 6 else ""
+
+
+#: Command -> Debian package, for those that a node or its wiring calls.
+_TOOLS = {
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "setsid": "util-linux",
+    "ip": "iproute2",
+    "openssl": "openssl",
+    "containerd": "containerd",
+    "ctr": "containerd",
+    "runc": "runc",
+    "iptables": "iptables",
+    "nft": "nftables",
+    "conntrack": "conntrack",
+    "tar": "tar",
+    "gcc": "gcc",
+}
+
+
+def require_machine() -> None:
+    """Raise LabError, with what to do, unless this is a Linux machine where a netns lab can be made."""
+    if sys.platform != "linux":
+        raise LabError("the netns lab needs Linux: use --provider kind here")
+    require_root()
+    missing = sorted({package for tool, package in _TOOLS.items() if shutil.which(tool, path=PATH) is None})
+    if missing:
+        raise LabError(f"this machine lacks what nodes are made of: apt-get install {' '.join(missing)}")
 
 
 def require_root() -> None:

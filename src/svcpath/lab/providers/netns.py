@@ -18,7 +18,7 @@ from svcpath.errors import LabError, UsageError
 from svcpath.lab import command
 from svcpath.lab.binaries import find
 from svcpath.lab.binaries.catalogue import Release, release
-from svcpath.lab.home import Home, LabSpec
+from svcpath.lab.home import Home, LabSpec, cache_root, exclusive
 from svcpath.lab.images import recipes
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, marks, nodes
@@ -53,13 +53,14 @@ class NetnsProvider:
     # ---- up -------------------------------------------------------------------------------------------------------
 
     def up(self, say: Say) -> None:
-        nodes.require_root()
+        nodes.require_machine()
         if self.spec.proxy_mode not in PROXY_MODES:
             raise UsageError(f"proxy mode {self.spec.proxy_mode!r}: one of {', '.join(PROXY_MODES)}")
         plan, machine = self.layout, self.machine
         bin_dir = Path(self.spec.bin_dir) if self.spec.bin_dir else None
-        programs = find.obtain(self.release, bin_dir=bin_dir, say=say)
-        images = recipes.Kitchen.default(say).images(self.release, programs)
+        with exclusive(cache_root(), say):
+            programs = find.obtain(self.release, bin_dir=bin_dir, say=say)
+            images = recipes.Kitchen.default(say).images(self.release, programs)
         self.home.write_spec(self.spec)
         pki = control_plane.issue(self.home, plan)
         self._remember_kubectl(programs["kubectl"])
@@ -96,7 +97,8 @@ class NetnsProvider:
         for node in plan.nodes:
             agents.start_kubelet(machine, plan, node, programs, pki)
         kubectl.apply(addons.coredns(plan, recipes.coredns_image(self.release)))
-        kubectl.apply([addons.kube_proxy_config(plan, self.spec.proxy_mode, pki.certificate.read_text())])
+        mode = addons.current_mode(kubectl) or self.spec.proxy_mode  # another mode is set_proxy_mode's to switch
+        kubectl.apply([addons.kube_proxy_config(plan, mode, pki.certificate.read_text())])
         kubectl.apply(addons.kube_proxy(recipes.kube_proxy_image(self.release)))
 
         say("waiting for nodes, kube-proxy and CoreDNS")

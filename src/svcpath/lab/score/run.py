@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
 import os
 import platform
@@ -14,7 +15,9 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from svcpath.errors import LabError
+import msgspec
+
+from svcpath.errors import SvcpathError
 from svcpath.lab import command
 from svcpath.lab.faults import make, steps
 from svcpath.lab.faults.fault import Fault
@@ -44,16 +47,18 @@ def run(
     for fault in faults:
         scene = Scene.draw(lot)
         with tempfile.TemporaryDirectory(prefix="svcpath-score-") as scratch:
-            folder = keep / f"{fault.name}-{mode}" if keep is not None else Path(scratch) / scene.word
+            folder = keep / f"{fault.name}-{mode}" / "evidence" if keep is not None else Path(scratch) / scene.word
             ground = Ground(provider, provider.kubectl(), scene)
             try:
                 observe(ground, fault, lab, folder)
-            except LabError as trouble:
+            except SvcpathError as trouble:
                 say(f"{fault.name}: could not be made: {trouble}")
                 continue
             finally:
                 for trouble_left in make.undo(ground, fault):
                     say(f"{fault.name}: not undone: {trouble_left}")
+            if keep is not None:
+                finish_recording(ground, fault, folder)
             began = time.monotonic()
             given = diagnose(ground, fault, folder)
             rows.append(row(fault, mode, given, time.monotonic() - began))
@@ -69,6 +74,25 @@ def observe(ground: Ground, fault: Fault, lab: str, folder: Path) -> None:
     client = str(ground.fill(fault.target.client))
     asked = Asked((ground.scene.namespace,), (f"{ground.scene.namespace}/{client}",))
     record(ground.provider, folder, asked, lambda line: None)
+
+
+def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
+    """Make a recording fit to be kept: packed files, and beside them what to ask and what a right diagnosis gives."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".gz" and path.stat().st_size > 1000:
+            path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+            path.unlink()
+    target = {name: ground.fill(value) for name, value in msgspec.to_builtins(fault.target).items() if value}
+    told = {
+        "about": fault.about,
+        "target": {**target, "namespace": ground.scene.namespace},
+        "expect": {
+            "status": fault.expect.statuses,
+            "layer": fault.expect.layers,
+            "codes": fault.expect.codes,
+        },
+    }
+    (folder.parent / "expected.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def diagnose(ground: Ground, fault: Fault, folder: Path) -> Given:

@@ -18,6 +18,7 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes.expected import Expectation, Expected, NodeView, expected, is_programmed
 from svcpath.models.dataplanes.layout import Detector, detector_of, own_not_understood
 from svcpath.models.dataplanes.quick import QuickCheck
+from svcpath.models.dataplanes.ruleset import collector_paused
 from svcpath.models.dataplanes.table import (
     Backend,
     Dialect,
@@ -162,7 +163,8 @@ def drift(
     ``leftovers`` are tables of modes that are not in use on the node. ``complete``: ``services`` are all there are;
     only then is a frontend without a Service a difference.
     """
-    return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
+    with collector_paused():
+        return _Comparison(table, list(services), slices, node, times or Times(), complete).run(leftovers)
 
 
 class _Comparison:
@@ -201,7 +203,8 @@ class _Comparison:
             for item in expected(service, self.slices.of(service), self.node):
                 wanted.setdefault(item.frontend, item)
         self._prepare_sources(wanted)
-        quick = {family: QuickCheck(self.table, family, self.detectors[family]) for family in (4, 6)}
+        taken = {view.backend.address for item in wanted.values() for view in item.endpoints}
+        quick = {family: QuickCheck(self.table, family, self.detectors[family], taken) for family in (4, 6)}
         sampled: set[int] = set()
         for item in wanted.values():
             family = 6 if ":" in item.frontend.address else 4
@@ -211,9 +214,9 @@ class _Comparison:
                     self.backends += len(item.cluster)
                     continue
                 # The first is walked all the same: that the shared chains are right is shown by packets.
-                before = len(self.rows)
+                before = len(self.rows) + len(self.undecided)
                 self._frontend(item)
-                if len(self.rows) == before and not self.undecided:
+                if len(self.rows) + len(self.undecided) == before:
                     sampled.add(family)
                 continue
             self._frontend(item)
@@ -236,11 +239,12 @@ class _Comparison:
     # --- sample packets -----------------------------------------------------------------------------------------
 
     def _prepare_sources(self, wanted: dict[Frontend, Expectation]) -> None:
-        taken = {view.backend.address for item in wanted.values() for view in item.endpoints} if wanted else set()
+        taken = {view.backend.address for item in wanted.values() for view in item.endpoints}
+        here = {view.backend.address for item in wanted.values() for view in item.endpoints if view.local}
         for family in (4, 6):
             detector = self.detectors[family]
             self.sources[family] = {
-                Origin.POD: sample_pod(detector, taken, family),
+                Origin.POD: sample_pod(detector, taken, here, family),
                 Origin.NODE: sample_node(self.table.node_addresses | self.node.addresses, family),
                 Origin.EXTERNAL: "2001:db8:ffff::77" if family == 6 else "198.51.100.77",
             }
@@ -319,7 +323,8 @@ class _Comparison:
         return outcome
 
     def _compare(self, item: Expectation, origin: Origin, want: Expected, outcome: Outcome) -> list[Row]:
-        certain = [rule for rule in outcome.foreign if rule.certain]
+        blocked = want.verdict in (Verdict.REJECT, Verdict.DROP)
+        certain = [rule for rule in outcome.foreign if rule.certain and (blocked or rule.effect != "let-through")]
         for rule in outcome.foreign:
             self.foreign.setdefault((rule.line, rule.chain), rule)
         got = outcome.verdict
@@ -329,7 +334,7 @@ class _Comparison:
             rule = certain[0]
             note = f"{rule.effect} in {rule.chain}"
             return [self._row(item, Kind.FOREIGN_RULE, origin, rule=rule.line, note=note)]
-        if want.verdict in (Verdict.REJECT, Verdict.DROP):
+        if blocked:
             return self._blocked(item, origin, want, outcome)
         line = _last_line(outcome)
         if got in (Verdict.NONE, Verdict.ACCEPT) or (got is not Verdict.BACKENDS and _by_cluster_ip_check(outcome)):
@@ -605,17 +610,21 @@ def plain_choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[t
     return [item.local]
 
 
-def sample_pod(detector: Detector | None, taken: set[str], family: int) -> str:
-    """An address that counts as a Pod's here and is no backend's."""
+def sample_pod(detector: Detector | None, taken: set[str], here: set[str], family: int) -> str:
+    """An address that counts as a Pod's of this node and is no backend's: beside a Pod of the node, if one is known."""
     if detector is None or detector.kind != "cidr":
         return "2001:db8:fffe::2" if family == 6 else "192.0.2.2"
     network = ipaddress.ip_network(detector.value, strict=False)
-    first = int(network.network_address)
-    for offset in range(2, min(network.num_addresses, 1 << 20)):
-        address = str(network[offset] if network.num_addresses > offset else network[0])
+    length = 64 if family == 6 else 24
+    for text in sorted(here):
+        if (":" in text) == (family == 6) and ipaddress.ip_address(text) in network and network.prefixlen < length:
+            network = ipaddress.ip_network(f"{text}/{length}", strict=False)
+            break
+    for offset in range(2, min(network.num_addresses, 1 << 16)):
+        address = str(network[offset])
         if address not in taken:
             return address
-    return str(ipaddress.ip_address(first))
+    return str(network[0])
 
 
 def sample_node(addresses: frozenset[str], family: int) -> str:

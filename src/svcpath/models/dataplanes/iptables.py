@@ -115,6 +115,23 @@ _PROTOCOL_NUMBERS = {
     "136": "udplite",
 }
 
+_NO_OPTIONS: frozenset[str] = frozenset()
+_TARGET_OPTIONS = {
+    "REJECT": frozenset({"--reject-with"}),
+    "MASQUERADE": frozenset({"--random-fully", "--random", "--to-ports", "--persistent"}),
+    "DNAT": frozenset({"--to-destination", "--random", "--persistent"}),
+    "REDIRECT": frozenset({"--to-ports", "--random"}),
+    "MARK": frozenset({"--set-xmark", "--set-mark", "--or-mark", "--and-mark", "--xor-mark"}),
+    "CT": frozenset({"--notrack", "--helper", "--zone", "--zone-orig", "--zone-reply", "--ctevents", "--expevents"}),
+    "TPROXY": frozenset({"--on-port", "--on-ip", "--tproxy-mark"}),
+}
+_REJECTIONS = frozenset(
+    {"icmp-port-unreachable", "icmp-net-unreachable", "icmp-host-unreachable", "icmp-proto-unreachable"}
+    | {"icmp-net-prohibited", "icmp-host-prohibited", "icmp-admin-prohibited", "tcp-reset"}
+    | {"icmp6-port-unreachable", "icmp6-no-route", "icmp6-adm-prohibited", "icmp6-addr-unreachable"}
+    | {"icmp6-policy-fail", "icmp6-reject-route"}
+)
+
 #: Targets after which the walk goes on.
 _CONTINUE = frozenset(
     {"LOG", "NFLOG", "ULOG", "TRACE", "CONNMARK", "TCPMSS", "CHECKSUM", "SET", "DSCP", "TOS", "TTL", "HL", "CLASSIFY"}
@@ -138,7 +155,7 @@ _BUILTIN = (
 )
 
 _PROTOCOLS = {name: Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
-_TCP, _UDP, _SCTP = _PROTOCOLS["tcp"], _PROTOCOLS["udp"], _PROTOCOLS["sctp"]
+_PROTOCOL_ALONE = {name: (match,) for name, match in _PROTOCOLS.items()}
 
 
 class _Unknown(Exception):
@@ -154,42 +171,49 @@ def parse(text: str) -> Ruleset:
     """
     rules = Ruleset(text)
     with collector_paused():
-        _read(rules, text)
+        jumps = _read(rules, text)
         if not rules.tables:
             raise FormatError("no table (*nat, *filter) in it: give the output of iptables-save", line=1)
         rules.seal()
-        _check_jumps(rules)
+        for name, targets in jumps.items():
+            if not targets <= rules.tables[name].chains.keys():
+                _check_jumps(rules, rules.tables[name])
     return rules
 
 
-def _read(rules: Ruleset, text: str) -> None:
+def _read(rules: Ruleset, text: str) -> dict[str, set[str]]:
+    """Fill the rules; returns, per table, the chains that are jumped to."""
+    jumps: dict[str, set[str]] = {}
+    jump_to = set[str]().add
+    full_name = ""
     header_family = ""
     table: Table | None = None
     table_line = 0
     table_name = ""
     family = "ip"
     chains: dict[str, Chain] = {}
-    appended: tuple[str, Chain] = ("", Chain("", ""))
+    # Rules of one chain follow each other.
+    current, append = "", Chain("", "").rules.append
     seen_tables: set[tuple[str, str]] = set()
     position = 0
     for number, line in enumerate(text.split("\n"), 1):
         if line[:3] == "-A ":
             pass
+        elif line[:1] == ":":
+            if table is None:
+                _damage(rules, number, line, "")
+                continue
+            if line[-8:] == " - [0:0]" and " " not in (name := line[1:-8]) and name and name not in chains:
+                chains[name] = Chain(full_name, name, number)
+            else:
+                _declare(rules, table, table_name, line, number)
+            continue
         elif line[:1] == "[":
             found = _COUNTERS.match(line)
             if found is None or line[found.end() : found.end() + 3] != "-A ":
                 _damage(rules, number, line, "")
                 continue
             line = line[found.end() :]
-        elif line[:1] == ":":
-            if table is None:
-                _damage(rules, number, line, "")
-                continue
-            if line[-8:] == " - [0:0]" and " " not in (name := line[1:-8]) and name and name not in chains:
-                chains[name] = Chain(table.name, name, number)
-            else:
-                _declare(rules, table, table_name, line, number)
-            continue
         elif line[:1] == "*":
             if table is not None:
                 _damage(rules, table_line, f"*{table_name} has no COMMIT", "")
@@ -205,8 +229,9 @@ def _read(rules: Ruleset, text: str) -> None:
             seen_tables.add((family, table_name))
             table = rules.table(family, table_name)
             table_line = number
-            chains = table.chains
-            appended = ("", Chain("", ""))
+            chains, full_name = table.chains, table.name
+            jump_to = jumps.setdefault(full_name, set()).add
+            current = ""
             continue
         elif line[:6] == "COMMIT":
             if table is None:
@@ -235,38 +260,44 @@ def _read(rules: Ruleset, text: str) -> None:
         except IndexError:
             _damage(rules, number, line, "")
             continue
-        if name == appended[0]:
-            chain = appended[1]
-        else:
+        if name != current:
             found_chain = chains.get(name)
             if found_chain is None:
                 found_chain = chains[name] = Chain(table.name, name, number, False)
                 _damage(rules, number, line, name)
-            chain = found_chain
-            appended = (name, chain)
+            current, append = name, found_chain.rules.append
         # The shapes of which a big table has tens of thousands.
         count = len(parts)
         if count == 6 and parts[4] == "-j":
             if parts[2] == "-s" and parts[5] not in _BUILTIN and parts[3][-3:] == "/32":
-                chain.rules.append(Rule(number, (Match("source", parts[3]),), "jump", intern(parts[5])))
+                target = intern(parts[5])
+                append(Rule(number, (Match("source", parts[3]),), "jump", target))
+                jump_to(target)
                 continue
         elif count == 10:
             if parts[8] == "--to-destination" and parts[7] == "DNAT" and parts[6] == "-j" and parts[2] == "-p":
-                protocol = _PROTOCOLS.get(parts[3])
-                backend = _host_and_port(parts[9])
-                if protocol is not None and backend is not None and parts[4] == "-m" and parts[5] == parts[3]:
-                    chain.rules.append(Rule(number, (protocol,), "dnat", backend))
-                    continue
+                protocol = _PROTOCOL_ALONE.get(parts[3])
+                backend = parts[9]
+                if protocol is not None and parts[5] == parts[3] and parts[4] == "-m" and is_ipv4_and_port(backend):
+                    host, _, port = backend.partition(":")
+                    place = int(port)
+                    if place < 65536:
+                        append(Rule(number, protocol, "dnat", (host, place)))
+                        continue
             elif parts[3] == "statistic" and parts[6] == "--probability" and parts[8] == "-j" and parts[5] == "random":
                 chance = _chance(parts[7])
                 if chance is not None and parts[2] == "-m" and parts[4] == "--mode" and parts[9] not in _BUILTIN:
-                    chain.rules.append(Rule(number, chance, "jump", parts[9]))
+                    target = parts[9]
+                    append(Rule(number, chance, "jump", target))
+                    jump_to(target)
                     continue
         elif count == 15:
             if parts[3] == "-s" and parts[2] == "!" and parts[5] == "-d":
                 held = _destined(parts[6:])
                 if held is not None and prefix_value(parts[4]) is not None and parts[14] not in _BUILTIN:
-                    chain.rules.append(Rule(number, (_not_from(parts[4]), *held), "jump", intern(parts[14])))
+                    target = intern(parts[14])
+                    append(Rule(number, (_not_from(parts[4]), *held), "jump", target))
+                    jump_to(target)
                     continue
         elif count == 18:
             if parts[2] == "-d" and parts[8] == "--comment" and parts[9][:1] == '"' and parts[11][-1:] == '"':
@@ -274,14 +305,20 @@ def _read(rules: Ruleset, text: str) -> None:
                 comment = f"{parts[9][1:]} {parts[10]} {parts[11][:-1]}"
                 plain = parts[6] == "-m" and parts[7] == "comment" and '"' not in comment and "\\" not in comment
                 if held is not None and plain and parts[17] not in _BUILTIN:
-                    chain.rules.append(Rule(number, held, "jump", parts[17], comment))
+                    append(Rule(number, held, "jump", parts[17], comment))
+                    jump_to(parts[17])
                     continue
         elif count == 4 and parts[2] == "-j" and parts[3] not in _BUILTIN:
-            chain.rules.append(Rule(number, (), "jump", parts[3]))
+            append(Rule(number, (), "jump", parts[3]))
+            jump_to(parts[3])
             continue
-        chain.rules.append(_general(rules, number, line, name))
+        rule = _general(rules, number, line, name)
+        append(rule)
+        if rule.target in ("jump", "goto"):
+            jump_to(rule.argument)
     if table is not None:
         _damage(rules, number, f"*{table_name} has no COMMIT", "")
+    return jumps
 
 
 def _damage(rules: Ruleset, number: int, text: str, chain: str) -> None:
@@ -311,26 +348,15 @@ def _declare(rules: Ruleset, table: Table, table_name: str, line: str, number: i
         chain.policy = "drop" if parts[1] == "DROP" else "accept"
 
 
-def _check_jumps(rules: Ruleset) -> None:
+def _check_jumps(rules: Ruleset, table: Table) -> None:
     """A jump to a chain that is not there: a target that is not known, or a dump that is not whole."""
-    for table in rules.tables.values():
-        chains = table.chains
-        for chain in chains.values():
-            for position, rule in enumerate(chain.rules):
-                argument = rule.argument
-                if argument.__class__ is str and argument not in chains and rule.target in ("jump", "goto"):
-                    text = rules.line(rule.line)
-                    rules.not_understood.append((rule.line, text, chain.name))
-                    chain.rules[position] = Rule(rule.line, rule.matches, "opaque", text, rule.comment)
-
-
-def _host_and_port(text: str) -> tuple[str, int] | None:
-    """``10.1.2.3:80`` and nothing else: the shape kube-proxy writes for IPv4."""
-    if is_ipv4_and_port(text) is None:
-        return None
-    host, _, port = text.partition(":")
-    number = int(port)
-    return (host, number) if number < 65536 else None
+    chains = table.chains
+    for chain in chains.values():
+        for position, rule in enumerate(chain.rules):
+            if rule.target in ("jump", "goto") and rule.argument not in chains:
+                text = rules.line(rule.line)
+                rules.not_understood.append((rule.line, text, chain.name))
+                chain.rules[position] = Rule(rule.line, rule.matches, "opaque", text, rule.comment)
 
 
 @lru_cache(maxsize=4096)
@@ -371,7 +397,11 @@ def _destined(parts: list[str]) -> tuple[Match, Match, Match] | None:
 
 def _general(rules: Ruleset, number: int, line: str, chain: str) -> Rule:
     try:
-        return _rule(number, line)
+        rule = _rule(number, line)
+        if rule.target == "dnat" and not rule.argument[1] and chain.startswith("KUBE-SEP-"):
+            # kube-proxy always writes the port: the line broke off in front of it.
+            rules.not_understood.append((number, line.strip(), chain))
+        return rule
     except _Unknown:
         rules.not_understood.append((number, line.strip(), chain))
         return Rule(number, (Match("opaque", line),), "opaque", line)
@@ -402,7 +432,10 @@ def _rule(number: int, line: str) -> Rule:
             position += 1
         value = tokens[position] if position < end else ""
         if jump:
-            options[token] = value
+            if token[:1] == "-":
+                options[token] = value if value[:1] != "-" else ""
+            elif tokens[position - 2][:1] != "-":
+                raise _Unknown(line)
             continue
         if token in ("-j", "-g"):
             if not value:
@@ -523,11 +556,15 @@ def _mark(value: str, line: str) -> tuple[int, int]:
 
 
 def _target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[str, Any]:
-    if name in _SIMPLE:
-        return _SIMPLE[name], None
     if name in _CONTINUE:
         return "continue", None
+    if not options.keys() <= _TARGET_OPTIONS.get(name, _NO_OPTIONS):
+        raise _Unknown(line)
+    if name in _SIMPLE:
+        return _SIMPLE[name], None
     if name == "REJECT":
+        if options.get("--reject-with", "tcp-reset") not in _REJECTIONS:
+            raise _Unknown(line)
         return "reject", None
     if name == "MASQUERADE":
         return "masquerade", None

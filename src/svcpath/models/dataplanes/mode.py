@@ -27,10 +27,12 @@ _SAVED = "iptables-save"
 class NodePlane(msgspec.Struct, frozen=True, kw_only=True):
     """``in_use`` None when no table of the mode in use was given. ``mode`` as declared ("" if nothing declares it),
     ``evidence`` says by what. ``certain`` is false when several modes have rules and nothing says which is in use.
-    ``leftovers`` are tables of other modes that hold frontends."""
+    ``beside`` are tables of the same mode for another family (ip6tables-save beside iptables-save); ``leftovers`` are
+    tables of other modes that hold frontends."""
 
     mode: str
     in_use: ServiceTable | None
+    beside: tuple[ServiceTable, ...] = ()
     leftovers: tuple[ServiceTable, ...] = ()
     evidence: tuple[str, ...] = ()
     certain: bool = True
@@ -72,6 +74,17 @@ def node_plane(
     tables: Sequence[ServiceTable], *, log: str = "", config: KubeProxyConfig | None = None, mode: str = ""
 ) -> NodePlane:
     """Sort one node's tables. ``mode`` is what /proxyMode answered, the strongest word there is."""
+    six = [table for table in tables if table.families == {6}]
+    main = [table for table in tables if table.families != {6}]
+    if not main or not six:
+        return _one_plane(tables, log, config, mode)
+    plane = _one_plane(main, log, config, mode)
+    other = _one_plane(six, log, config, plane.mode)
+    beside = (other.in_use,) if other.in_use is not None else ()
+    return msgspec.structs.replace(plane, beside=beside, leftovers=(*plane.leftovers, *other.leftovers))
+
+
+def _one_plane(tables: Sequence[ServiceTable], log: str, config: KubeProxyConfig | None, mode: str) -> NodePlane:
     declared, evidence = _declared(log, config, mode)
     kept, variants_left = _one_iptables(list(tables))
     holding = [table for table in kept if table.frontends]

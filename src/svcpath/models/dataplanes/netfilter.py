@@ -362,7 +362,9 @@ class Walker:
 
     def _foreign(self, rule: Rule, chain: Chain, effect: str, state: _State) -> None:
         if effect == "accept" and self._base_type(chain) != "nat":
-            return
+            if state.dnated:
+                return
+            effect = "let-through"
         effect = {"dnat-many": "dnat", "opaque": "unknown"}.get(effect, effect)
         state.foreign = (*state.foreign, ForeignRule(rule.line, chain.name, effect, self.rules.line(rule.line)))
 
@@ -464,9 +466,11 @@ class Walker:
             if rule.target in ("dnat", "dnat-many", "opaque"):
                 state.remembers = "?"
                 return True
-            state.recalls = (*state.recalls, ("?", 0))
+            if rule.target in ("jump", "goto"):
+                state.recalls = (*state.recalls, ("?", 0))
             return match.negated
-        state.recalls = (*state.recalls, match.value)
+        if rule.target in ("jump", "goto"):
+            state.recalls = (*state.recalls, match.value)
         return False
 
     def _in_set(self, value: tuple[tuple[str, ...], str], rule: Rule, chain: Chain, state: _State) -> bool | None:
@@ -480,7 +484,7 @@ class Walker:
         if not found and held.prefixes and len(fields) == 1:
             number = self.source if fields[0] == "source" else address_value(state.address)
             found = any(_in_prefix(number, text) for text, _ in held.prefixes)
-        if fields == ("source",) and held.flags & {"timeout", "dynamic"}:
+        if fields == ("source",) and held.flags & {"timeout", "dynamic"} and rule.target in ("jump", "goto"):
             state.recalls = (*state.recalls, (name, held.timeout or -1))
         return found
 

@@ -230,6 +230,13 @@ class _Reader:
         if len(found) == 1 and found[0].target == "continue" and self._lost_target(text, chain.name):
             self.rules.not_understood.append((number, text, chain.name))
             found = [Rule(number, found[0].matches, "opaque", text)]
+        if (
+            found[-1].target == "dnat"
+            and not found[-1].argument[1]
+            and chain.name.startswith(("endpoint-", "KUBE-SEP-"))
+        ):
+            # kube-proxy always writes the port: the line broke off in front of it.
+            self.rules.not_understood.append((number, text, chain.name))
         chain.rules.extend(found)
 
     def _lost_target(self, text: str, chain: str) -> bool:

@@ -9,7 +9,7 @@ from svcpath.errors import ModelError
 from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import calico, cilium, iptables, ipvs, nft_commands, nft_json, nftables
 from svcpath.models.dataplanes.layout import tables_of
-from svcpath.models.dataplanes.ruleset import Ruleset
+from svcpath.models.dataplanes.ruleset import Ruleset, collector_paused
 from svcpath.models.dataplanes.table import Dialect, ServiceTable
 
 
@@ -23,7 +23,8 @@ def parse(
     reader = _NETFILTER.get(kind)
     if reader is not None:
         read, prefer = reader
-        return tables_of(read(text), node=node, node_addresses=node_addresses, source=kind.value, prefer=prefer)
+        with collector_paused():
+            return tables_of(read(text), node=node, node_addresses=node_addresses, source=kind.value, prefer=prefer)
     plain = _PLAIN.get(kind)
     if plain is not None:
         return (plain(text, node=node, node_addresses=node_addresses, source=kind.value),)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector
 from svcpath.models.dataplanes.netfilter import KUBELET_CHAINS, is_own
-from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, prefix_value
+from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, address_value, prefix_value
 from svcpath.models.dataplanes.table import Backend, Dialect, Frontend, ServiceTable
 
 _HARMFUL = frozenset(
@@ -31,7 +31,7 @@ _TOLERANCE = 1e-6
 class QuickCheck:
     """For one table and family. ``usable`` tells whether the shortcut may be taken at all."""
 
-    def __init__(self, table: ServiceTable, family: int, detector: Detector | None) -> None:
+    def __init__(self, table: ServiceTable, family: int, detector: Detector | None, taken: set[str]) -> None:
         self.prefix = "ip6" if family == 6 else "ip"
         self.nft = table.dialect is Dialect.NFTABLES
         self.detector = detector
@@ -43,6 +43,8 @@ class QuickCheck:
             return
         held = rules.tables.get(f"{self.prefix} {'kube-proxy' if self.nft else 'nat'}")
         if held is None or not _shared_chains_are_alike(rules, self.prefix):
+            return
+        if not (_checks_spare(held, taken) if self.nft else _filters_spare(rules, self.prefix, taken)):
             return
         self.chains = held.chains
         found = self._nftables(held, table) if self.nft else self._iptables(held, table)
@@ -240,6 +242,57 @@ def _frontend(matches: tuple[Match, ...]) -> Frontend | None:
         elif match.kind == "dport" and len(value) == 1 and value[0][0] == value[0][1]:
             port = value[0][0]
     return Frontend(address, protocol, port) if address and protocol and port else None
+
+
+def _filters_spare(rules: Ruleset, prefix: str, taken: set[str]) -> bool:
+    """kube-proxy's filter chains name frontends only: none of their rules can meet a translated packet."""
+    table = rules.tables.get(f"{prefix} filter")
+    if table is None:
+        return True
+    for name in _DISPATCH:
+        chain = table.chains.get(name)
+        for rule in chain.rules if chain is not None else ():
+            matches = tuple(match for match in rule.matches if match.kind != "ct-state")
+            frontend = _frontend(matches)
+            named = frontend is not None and frontend.address not in taken
+            local_port = _only_local(matches) or (rule.target == "accept" and any(m.kind == "dport" for m in matches))
+            if not named and not local_port:
+                return False
+    return True
+
+
+def _checks_spare(proxy: Table, taken: set[str]) -> bool:
+    """The same of the nftables mode: maps that name frontends, and the check of cluster IPs."""
+    for name in _DISPATCH:
+        chain = proxy.chains.get(name)
+        for rule in chain.rules if chain is not None else ():
+            if rule.target == "vmap" and isinstance(rule.argument[1], str):
+                continue
+            if name != "cluster-ips-check" or len(rule.matches) != 1 or rule.matches[0].negated:
+                return False
+            match = rule.matches[0]
+            if match.kind == "destination":
+                texts = (match.value,) if isinstance(match.value, str) else match.value
+                if any(_covers(text, taken) for text in texts):
+                    return False
+            elif match.kind != "in-set":
+                return False
+    for name in ("no-endpoint-services", "firewall-ips", "cluster-ips"):
+        held = proxy.sets.get(name)
+        if held is not None and any(key[0] in taken for key in held.elements):
+            return False
+    return True
+
+
+def _covers(prefix: str, addresses: set[str]) -> bool:
+    span = prefix_value(prefix)
+    if span is None:
+        return True
+    for text in addresses:
+        value = address_value(text)
+        if value is not None and value[0] == span[0] and span[1] <= value[1] <= span[2]:
+            return True
+    return False
 
 
 def _only_local(matches: tuple[Match, ...]) -> bool:

@@ -104,7 +104,8 @@ class NotUnderstood(msgspec.Struct, frozen=True):
 class ForeignRule(msgspec.Struct, frozen=True):
     """A rule that is not the data plane's own and takes the packet before, or in spite of, it.
 
-    ``effect`` is dnat, redirect, drop, reject, notrack, accept, return, tproxy or policy-drop. ``certain`` is false
+    ``effect`` is dnat, redirect, drop, reject, notrack, accept (the packet is not translated), let-through (an
+    untranslated packet passes the filter), tproxy, unknown or policy-drop. ``certain`` is false
     when a match could not be decided (an interface, a counter): then it may take the packet.
     """
 

@@ -68,6 +68,15 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
         return self.rcode in ("TIMEOUT", "UNREACHABLE", "CLOSED")
 
     @property
+    def plain(self) -> bool:
+        """A whole reply, at once, that says that the name has records, has none of the type, or does not exist."""
+        return (
+            (self.rcode == "NXDOMAIN" or (self.rcode == "NOERROR" and not self.lame))
+            and not self.truncated
+            and self.delay == 0.0
+        )
+
+    @property
     def nodata(self) -> bool:
         return self.rcode == "NOERROR" and not self.addresses
 
@@ -230,6 +239,13 @@ ALTERNATIVES: tuple[tuple[str, Answer], ...] = (
 )
 MALFORMED = Answer("FORMERR", note="the query itself is malformed: a server answers FORMERR or nothing")
 MAX_TRACES = 128
+MAX_STEPS = 4096
+UNFINISHED = Rule(f"not followed beyond {MAX_STEPS} rounds of queries", "svcpath")
+
+
+def _unfinished(batch: Batch) -> Outcome:
+    text = f"still asking after {MAX_STEPS} rounds of queries (attempts and search list without a sane limit)"
+    return Outcome(ok=False, code="UNFINISHED", text=text, rule=UNFINISHED, seconds=batch.queries[-1].sent)
 
 
 def run(
@@ -267,7 +283,9 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
             if isinstance(request, Batch):
                 answers = []
                 for query in request.queries:
-                    answer = MALFORMED if query.malformed else answer_of(query)
+                    answer = answer_of(query)
+                    if query.malformed and (isinstance(answer, Unknown) or not answer.silent):
+                        answer = MALFORMED
                     if isinstance(answer, Unknown):
                         alternatives = answer.alternatives or ALTERNATIVES
                         key = query.name.lower()
@@ -278,6 +296,8 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
                     answers.append(answer)
                 got = tuple(answers)
                 steps.append(Step(request, got))
+                if len(steps) > MAX_STEPS:
+                    return Trace(tuple(steps), _unfinished(request), tuple(assumed))
                 request = asking.send(got)
             else:
                 choice = decide(len(request.labels))

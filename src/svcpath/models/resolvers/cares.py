@@ -7,6 +7,8 @@ one query is sent and retried is in cares_send.py.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Fork, Outcome, Part, Rule, choose
 from svcpath.models.resolvers.cares_send import Channel, Result
@@ -166,6 +168,7 @@ def _literal(name: str, family: str) -> str:
     return v6[0] if v6 and not v6[1] and family != "inet" else ""
 
 
+@lru_cache(maxsize=4096)
 def sendable(name: str) -> bool:
     """ares_dns_name.c ares_split_dns_name: host name characters, labels of 1 to 63, 255 in all."""
     if name in ("", "."):

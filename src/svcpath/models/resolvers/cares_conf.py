@@ -130,7 +130,7 @@ def _options(text: str, settings: dict[str, int]) -> None:
         key, colon, value = word.partition(":")
         number = 0
         if colon and value:
-            if not (value.isascii() and value.isdigit()) or int(value) > 0xFFFFFFFF:
+            if not (value.isascii() and value.isdigit()) or len(value) > 10 or int(value) > 0xFFFFFFFF:
                 continue
             number = int(value)
         if key == "ndots":

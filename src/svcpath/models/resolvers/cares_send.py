@@ -16,6 +16,7 @@ REQUEUE = Rule(
 TCP = Rule("truncated: again over TCP", PROCESS)
 NO_EDNS = Rule("FORMERR without an OPT record: again without EDNS at the same server", PROCESS)
 BAD = {"SERVFAIL": "ARES_ESERVFAIL", "NOTIMP": "ARES_ENOTIMP", "REFUSED": "ARES_EREFUSED"}
+STATUSES = {"NXDOMAIN": "ARES_ENOTFOUND", "FORMERR": "ARES_EFORMERR", **BAD}
 MINIMUM, MAXIMUM, SAMPLES = 0.25, 5.0, 3
 
 
@@ -38,90 +39,146 @@ class _Pending:
         self.status = ""
         self.edns = True
         self.fixed = False
+        self.last = False
 
 
 class Channel:
     """Clock, server health, measured latency and query cache of one channel.
 
-    ``check`` False is ARES_FLAG_NOCHECKRESP: an error reply is a result, not a reason to ask again.
+    ``check`` False is ARES_FLAG_NOCHECKRESP: an error reply is a result, not a reason to ask again. ``longest`` bounds
+    one wait in seconds (0: it does not).
     """
 
     def __init__(
-        self, config: Config, types: tuple[str, ...], use_tcp: bool, *, edns: bool, check: bool = True
+        self,
+        config: Config,
+        types: tuple[str, ...],
+        use_tcp: bool,
+        *,
+        edns: bool,
+        check: bool = True,
+        longest: float = 0.0,
     ) -> None:
         self.config = config
         self.types = types
         self.transport = "tcp" if use_tcp else "udp"
         self.edns = edns
         self.check = check
+        self.longest = longest or 1e9
         self.now = 0.0
         self.failures = [0] * len(config.servers)
         self.samples = [0] * len(config.servers)
         self.cache: dict[tuple[str, str], Result] = {}
         self.cleared = False
+        self.rule = REQUEUE
 
     def query(self, name: str, rule: Rule) -> Part[tuple[Result, ...]]:
+        folded = name.lower()
         results: dict[str, Result] = {}
         for kind in self.types:
-            cached = self.cache.get((name.lower(), kind))
+            cached = self.cache.get((folded, kind))
             if cached is not None:
                 results[kind] = msgspec.structs.replace(cached, finished=self.now)
         pending = [_Pending(kind, self.now, self.transport) for kind in self.types if kind not in results]
+        if len(pending) == len(self.types) and not self.config.rotate:
+            queries = self._first(name)
+            answers = yield from ask(Batch(queries, rule))
+            if all(answer.plain for answer in answers):
+                return self._settle(folded, queries, answers)
+            for item in pending:
+                item.server = self._healthiest()
+            pending = yield from self._read(folded, pending, pending, queries, answers, results)
+            rule = self.rule
         while pending:
             due = min(item.clock for item in pending)
             group = [item for item in pending if item.clock - due < 0.02]
-            queries = []
-            for item in group:
-                if not item.fixed:
-                    item.server = yield from self._server()
-                item.fixed = False
-                queries.append(
-                    Query(
-                        name,
-                        item.kind,
-                        self.config.servers[item.server],
-                        item.transport,
-                        round(item.clock, 3),
-                        self._timeout(item),
-                        self.edns and item.edns,
-                    )
-                )
-            answers = yield from ask(
-                Batch(tuple(queries), rule, racy=any(item.tries for item in group) and len(self.failures) > 1)
-            )
-            rule = REQUEUE
-            order, clear_first = yield from self._reading(group, queries, answers)
-            for index in order:
-                item, query, answer = group[index], queries[index], answers[index]
-                if clear_first and index == order[-1]:
-                    self.cleared = True
-                result = self._process(item, query, answer)
-                if result is None:
-                    if answer.truncated or answer.rcode == "FORMERR":
-                        rule = TCP if answer.truncated else NO_EDNS
-                    continue
-                results[item.kind] = result
-                if result.status == "ARES_SUCCESS" and item.kind == "A" and result.addresses:
-                    for other in pending:
-                        other.tries = max(other.tries, 1_000_000)
-                if answer.rcode in ("NOERROR", "NXDOMAIN"):
-                    self.cache[name.lower(), item.kind] = result
-            for item in pending:
-                if item.tries >= 1_000_000 and item.kind not in results and item.status:
-                    results[item.kind] = Result(item.status, (), item.clock)
-            pending = [item for item in pending if item.kind not in results]
+            queries = yield from self._queries(name, group)
+            racy = any(item.tries for item in group) and len(self.failures) > 1
+            answers = yield from ask(Batch(queries, rule, racy=racy))
+            pending = yield from self._read(folded, pending, group, queries, answers, results)
+            rule = self.rule
         self.now = max(result.finished for result in results.values())
         return tuple(results[kind] for kind in self.types)
 
+    def _first(self, name: str) -> tuple[Query, ...]:
+        """The first round of a name: every type to the healthiest server."""
+        server = self._healthiest()
+        timeout = self.config.timeout if self.samples[server] < SAMPLES else MINIMUM
+        timeout = min(max(timeout, MINIMUM), MAXIMUM)
+        address, now = self.config.servers[server], round(self.now, 3)
+        return tuple([Query(name, kind, address, self.transport, now, timeout, self.edns) for kind in self.types])
+
+    def _settle(self, folded: str, queries: tuple[Query, ...], answers: tuple[Answer, ...]) -> tuple[Result, ...]:
+        """Every type answered at once by NOERROR or NXDOMAIN: nothing to retry, nothing to choose."""
+        server = self._healthiest()
+        self.failures[server] = 0
+        self.samples[server] += len(answers)
+        results = tuple([Result(_status(answer), answer.addresses, self.now, answer.records) for answer in answers])
+        for query, result in zip(queries, results, strict=True):
+            self.cache[folded, query.type] = result
+        return results
+
+    def _queries(self, name: str, group: list[_Pending]) -> Part[tuple[Query, ...]]:
+        queries = []
+        for item in group:
+            if not item.fixed:
+                item.server = yield from self._server()
+            item.fixed = False
+            queries.append(
+                Query(
+                    name,
+                    item.kind,
+                    self.config.servers[item.server],
+                    item.transport,
+                    round(item.clock, 3),
+                    self._timeout(item),
+                    self.edns and item.edns,
+                )
+            )
+        return tuple(queries)
+
+    def _read(
+        self,
+        folded: str,
+        pending: list[_Pending],
+        group: list[_Pending],
+        queries: tuple[Query, ...],
+        answers: tuple[Answer, ...],
+        results: dict[str, Result],
+    ) -> Part[list[_Pending]]:
+        """Take the replies of one round into account; what is left goes out again by ``self.rule``."""
+        self.rule = REQUEUE
+        order, clear_first = yield from self._reading(group, queries, answers)
+        for index in order:
+            item, query, answer = group[index], queries[index], answers[index]
+            if clear_first and index == order[-1]:
+                self.cleared = True
+            result = self._process(item, query, answer)
+            if result is None:
+                if answer.truncated or answer.rcode == "FORMERR":
+                    self.rule = TCP if answer.truncated else NO_EDNS
+                continue
+            results[item.kind] = result
+            if result.status == "ARES_SUCCESS" and item.kind == "A" and result.addresses:
+                for other in pending:
+                    other.last = True
+            if answer.rcode in ("NOERROR", "NXDOMAIN"):
+                self.cache[folded, item.kind] = result
+        return [item for item in pending if item.kind not in results]
+
     def _reading(
-        self, group: list[_Pending], queries: list[Query], answers: tuple[Answer, ...]
+        self, group: list[_Pending], queries: tuple[Query, ...], answers: tuple[Answer, ...]
     ) -> Part[tuple[list[int], bool]]:
         """In which order the two replies of a server are read: a good one clears the server's failures."""
         order = list(range(len(group)))
-        if len(group) < 2 or len(self.failures) < 2 or self.config.rotate or queries[0].server != queries[1].server:
+        if len(group) < 2 or queries[0].server != queries[1].server:
             return order, False
+        if len(self.failures) < 2 or self.config.rotate:
+            return sorted(order, key=lambda index: answers[index].rcode == "TIMEOUT"), False
         failing = [i for i in order if (answers[i].rcode in BAD and self.check) or answers[i].silent]
-        if len(failing) != 1 or any(answer.rcode == "TIMEOUT" for answer in answers):
+        if any(answer.rcode == "TIMEOUT" for answer in answers):
+            return sorted(order, key=lambda index: answers[index].rcode == "TIMEOUT"), False
+        if len(failing) != 1:
             return order, False
         bad = failing[0]
         labels = ("the failure first", "the good reply first", "the good reply before the failed query goes out again")
@@ -137,14 +194,16 @@ class Channel:
         return self._healthiest()
 
     def _healthiest(self) -> int:
+        if not any(self.failures):
+            return 0
         return min(range(len(self.failures)), key=lambda index: (self.failures[index], index))
 
     def _timeout(self, item: _Pending) -> float:
         """Five times the measured latency, at least 250 ms, once three replies came; doubled per round of servers."""
         base = self.config.timeout if self.samples[item.server] < SAMPLES else MINIMUM
         base = min(max(base, MINIMUM), MAXIMUM)
-        rounds = min(item.tries, 64) // len(self.config.servers) if item.tries < 1_000_000 else 0
-        return base * (1 << rounds)
+        rounds = min(item.tries, 64) // len(self.config.servers)
+        return min(base * (1 << rounds), self.longest)
 
     def _process(self, item: _Pending, query: Query, answer: Answer) -> Result | None:
         """The result of a reply, or None when the query goes out again."""
@@ -176,7 +235,7 @@ class Channel:
         self.failures[item.server] += 1
         item.tries += 1
         item.status = status
-        if item.tries < len(self.config.servers) * self.config.tries:
+        if item.tries < len(self.config.servers) * self.config.tries and not item.last:
             if not self.config.rotate:
                 if self.cleared:
                     self.failures[item.server] = 0
@@ -190,4 +249,4 @@ class Channel:
 def _status(answer: Answer) -> str:
     if answer.rcode == "NOERROR":
         return "ARES_SUCCESS" if answer.addresses else "ARES_ENODATA"
-    return {"NXDOMAIN": "ARES_ENOTFOUND", "FORMERR": "ARES_EFORMERR", **BAD}.get(answer.rcode, "ARES_SUCCESS")
+    return STATUSES.get(answer.rcode, "ARES_SUCCESS")

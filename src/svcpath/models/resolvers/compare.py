@@ -72,7 +72,7 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
 
 class Mend(msgspec.Struct, frozen=True, kw_only=True):
     """A change and what it leads to. ``mended`` failed before and resolve now; ``still`` fail; ``broken`` resolved
-    before."""
+    before. ``queries`` is what most of those that resolve send."""
 
     kind: str
     label: str
@@ -272,13 +272,13 @@ def _try(kind: str, label: str, name: str, environment: Environment, world: Worl
     mended: list[str] = []
     still: list[str] = []
     broken: list[str] = []
-    queries = 0
+    sent: list[int] = []
     for entry in entries:
         resolution = run(registry.build(entry.resolver, environment), name, world, max_traces=16)
         outcome = resolution.outcome
         ok = outcome is not None and outcome.ok
         if ok:
-            queries = max(queries, len(resolution.trace.queries))
+            sent.append(len(resolution.trace.queries))
         if ok and not entry.resolves:
             mended.append(entry.resolver)
         elif not ok:
@@ -291,7 +291,7 @@ def _try(kind: str, label: str, name: str, environment: Environment, world: Worl
         mended=tuple(mended),
         still=tuple(still),
         broken=tuple(broken),
-        queries=queries,
+        queries=max(sorted(set(sent)), key=sent.count, default=0),
     )
 
 

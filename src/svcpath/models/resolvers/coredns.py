@@ -47,6 +47,25 @@ ORDER = (
     "nomad",
 )
 TRANSPARENT = ("any", "chaos", "cache", "dnssec", "loop")
+# Plugins that set something up but handle no query.
+SETUP_ONLY = (
+    "root",
+    "tls",
+    "timeouts",
+    "multisocket",
+    "reload",
+    "bind",
+    "debug",
+    "health",
+    "ready",
+    "pprof",
+    "on",
+    "quic",
+    "https",
+    "https3",
+    "grpc_server",
+    "proxyproto",
+)
 MAX_LOOKUPS = 16
 
 
@@ -124,7 +143,13 @@ class CoreDns:
             if answered is not None:
                 return answered
             at += 1
-        return Response("REFUSED", plugin="server", note="no plugin of the server block answers this name")
+        if all(directive.name in SETUP_ONLY for directive in block.directives):
+            return Response(
+                "REFUSED", plugin="server", line=block.line, note="the server block has no plugin that answers"
+            )
+        return Response(
+            "SERVFAIL", plugin="server", line=block.line, note="no plugin of the server block answers this name"
+        )
 
     def _plugin(self, block: ServerBlock, plugin: Directive, name: str, rrtype: str) -> Response | Unknown | None:
         if plugin.name in TRANSPARENT:
@@ -177,7 +202,8 @@ class CoreDns:
             return Unknown(f"autopath reads a file (Corefile line {plugin.line})")
         zones = tuple(zone for text in plugin.args[1:] for zone in normalize(text)) or _origins(block)
         kube = block.plugins("kubernetes")
-        zone = matches(zones, name)
+        served = tuple(zone for text in (kube[0].args if kube else ()) for zone in normalize(text)) or _origins(block)
+        zone = matches(served, name) if matches(zones, name) else ""
         verified = bool(kube) and any(option.args == ("verified",) for option in kube[0].options("pods"))
         if not zone or not verified or not self.client_namespace:
             return None

@@ -72,7 +72,7 @@ def parse(text: str | None, hostname: str) -> Config:
         elif words[0] == "options":
             for word in words[1:]:
                 value = word.partition(":")[2].partition(":")[0]
-                number = int(value) if value.isascii() and value.isdigit() else None
+                number = int(value[:12]) if value.isascii() and value.isdigit() else None
                 if word == "rotate":
                     rotate = True
                 elif word == "edns0":
@@ -126,7 +126,10 @@ class Dnspython:
         if name.endswith(".") or not self.search:
             return (name.removesuffix("."),)
         names = [f"{name}.{suffix}".removesuffix(".").removesuffix(".") for suffix in self.config.search]
-        return (name, *names) if name.count(".") + 1 > self.config.ndots else (*names, name)
+        if not name:
+            names = [suffix.removesuffix(".") for suffix in self.config.search]
+        labels = name.count(".") + 1 if name else 0
+        return (name, *names) if labels > self.config.ndots else (*names, name)
 
 
 def _fail(code: str, text: str, rule: Rule, seconds: float = 0.0) -> Outcome:
@@ -151,7 +154,7 @@ class _Walk:
             asked = (where,)
         if found:
             return Outcome(ok=True, addresses=found, rule=FOUND, seconds=self.now)
-        text = f"The DNS response does not contain an answer to the question: {asked[0]}. IN {self.types[0]}"
+        text = f"The DNS response does not contain an answer to the question: {_shown(asked[0])}. IN {self.types[0]}"
         return _fail("NoAnswer", text, NO_ANSWER, self.now)
 
     def _resolve(self, names: tuple[str, ...], kind: str, rule: Rule) -> Part[tuple[str, tuple[str, ...]]]:
@@ -163,7 +166,7 @@ class _Walk:
             if answer is not None:
                 return name, answer
             rule = NEXT
-        listed = ", ".join(f"{name}." for name in names)
+        listed = ", ".join(f"{_shown(name)}." for name in names)
         plural = "None of DNS query names exist" if len(names) > 1 else "The DNS query name does not exist"
         raise _End(_fail("NXDOMAIN", f"{plural}: {listed}", NXDOMAIN, self.now))
 
@@ -181,7 +184,9 @@ class _Walk:
             if transport == "udp":
                 if not current:
                     if not servers:
-                        text = f"All nameservers failed to answer the query {name}. IN {kind}: {'; '.join(errors)}"
+                        text = (
+                            f"All nameservers failed to answer the query {_shown(name)}. IN {kind}: {'; '.join(errors)}"
+                        )
                         raise _End(_fail("NoNameservers", text, NO_SERVERS, self.now))
                     current = list(servers)
                     self.now += pause
@@ -216,6 +221,20 @@ class _Walk:
                 where
                 + {"CLOSED": "EOF", "UNREACHABLE": "[Errno 111] Connection refused"}.get(answer.rcode, answer.rcode)
             )
+
+
+def _shown(name: str) -> str:
+    """dns.name._escapify: what is no plain character is shown escaped."""
+    if name.isascii() and name.replace(".", "").replace("-", "").replace("_", "").isalnum():
+        return name
+    shown = []
+    for byte in name.encode("utf-8", "surrogateescape"):
+        character = chr(byte)
+        if character in '"();\\@$':
+            shown.append("\\" + character)
+        else:
+            shown.append(character if 0x20 < byte < 0x7F else f"\\{byte:03d}")
+    return "".join(shown)
 
 
 def _problem(name: str) -> str:

@@ -148,7 +148,7 @@ def strtoul(text: str) -> int | None:
     end = 0
     while end < len(text) and "0" <= text[end] <= "9":
         end += 1
-    return int(text[:end]) if end else None
+    return int(text[: min(end, 12)]) if end else None
 
 
 def atoi(text: str) -> int:

@@ -8,6 +8,7 @@ resolv/res_init.c. Versions 2.36 to 2.41. How one query pair is sent is in glibc
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import msgspec
 
@@ -42,6 +43,12 @@ LEFT = Rule(
 AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", SEARCH)
 ALIAS = Rule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
 UNREACHABLE = Rule("no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH)
+AS_IS_AFTER = {
+    LEFT: LEFT,
+    NEXT_NODATA: Rule("the last suffix gave no address (NODATA, remembered): the name as it is follows", SEARCH),
+    NEXT_SERVFAIL: Rule("SERVFAIL for the last suffix (remembered): the name as it is follows", SEARCH),
+    NEXT_MISSING: Rule("no suffix has the name: the name as it is follows", SEARCH),
+}
 FOUND = Rule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
 CNAME_ONLY = Rule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
@@ -57,6 +64,10 @@ NO_MODULE = Rule(
 )
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
+DIGITS_DOTS = Rule(
+    "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
+    "glibc digits_dots.c __nss_hostname_digits_dots",
+)
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
 NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
 ABORTED = "resolv_conf.c: update_from_conf: Assertion `resolv_conf_matches (resp, conf)' failed."
@@ -70,6 +81,8 @@ FINAL = {
     TRY_AGAIN: Rule("no candidate has an address; a server failure or silence decides", SEARCH),
     NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
 }
+DIGITS = frozenset("0123456789.")
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF.:")
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -101,6 +114,7 @@ class Glibc:
     def __init__(self, environment: Environment, version: str = "2.36", *, canonname: bool = False) -> None:
         self.environment = environment
         self.simple = environment.family == INET and not canonname
+        self.unchecked = environment.family != UNSPEC and canonname
         self.version = version
         number = tuple(int(part) for part in version.split(".") if part.isdigit())
         self.config = glibc_conf.read(environment, number)
@@ -120,11 +134,17 @@ class Glibc:
             if family == UNSPEC or (family == INET6) == (v4 is None):
                 return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
             return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+        if self.simple and _like_an_address(name):
+            return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
         if glibc_conf.aborts(self.config.search):
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "", NO_SOURCE, 0.0
         for service in self.services:
-            no_data = "" if self.simple else "EAI_SYSTEM"
+            if self.simple and service.name not in ("files", "dns"):
+                if self._returns(service, "UNAVAIL"):
+                    break
+                continue
+            no_data = "EAI_SYSTEM"
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
@@ -155,7 +175,7 @@ class Glibc:
 
     def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
         """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
-        if not name or not HNOK.issuperset(name) or name.startswith("-"):
+        if not self.unchecked and (not name or not HNOK.issuperset(name) or name.startswith("-")):
             return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
@@ -201,7 +221,7 @@ class Glibc:
                 break
         tld_allowed = dots or not searched or "no-tld-query" not in config.flags
         if tld_allowed and not (tried_as_is or root_on_list):
-            reply = yield from self._query(name, "", sender, why or (LEFT if rule is LEFT else AS_IS_LAST))
+            reply = yield from self._query(name, "", sender, why or AS_IS_AFTER.get(rule, AS_IS_LAST))
             if reply.ended:
                 return self._found(reply, sender)
             last = reply.herrno
@@ -216,7 +236,7 @@ class Glibc:
     def _lost(self, herrno: str, sender: Sender) -> Found:
         if herrno == TRY_AGAIN and self.simple and not sender.last_failed:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
-        status = "UNAVAIL" if herrno == TRY_AGAIN else "NOTFOUND"
+        status = "UNAVAIL" if sender.last_failed else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
     def _found(self, reply: Reply, sender: Sender) -> Found:
@@ -239,9 +259,16 @@ class Glibc:
         return reply
 
 
+def _like_an_address(name: str) -> bool:
+    if ":" in name:
+        return set(name) <= HEXADECIMAL
+    return name != "" and set(name) <= DIGITS and name[-1] != "."
+
+
+@lru_cache(maxsize=4096)
 def encodable(name: str) -> bool:
     """ns_name_pton: labels of 1 to 63 bytes, 255 bytes on the wire."""
-    if name in ("", "."):
+    if name == "":
         return True
     if octets(name) > 253:
         return False

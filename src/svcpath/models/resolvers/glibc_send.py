@@ -54,6 +54,9 @@ class Sender:
         self.refused = False
         self.first_rcode = "NOERROR"
         self.edns = "edns0" in config.flags
+        self.plainly = (
+            config.attempts > 0 and not self.single and "use-vc" not in config.flags and "rotate" not in config.flags
+        )
         self.masked = False
         self.hangs = False
         self.last_failed = False
@@ -67,6 +70,9 @@ class Sender:
         self.first_rcode = "NOERROR"
         got = yield from self._servers(name, rule)
         self.last_failed = got is None
+        if got is None and self.masked and self.first_rcode == "NOERROR" and not self.refused:
+            self.last_failed = False  # no-aaaa with AF_INET6: silence reads as an empty answer (observed, glibc 2.36)
+            return Reply((), False, "NO_DATA", "NOERROR")
         if got is None:
             return Reply((), False, "TRY_AGAIN", self.first_rcode)
         if self.masked:
@@ -84,6 +90,19 @@ class Sender:
 
     def _servers(self, name: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
         config = self.config
+        len(config.servers)
+        if self.plainly:
+            server, wait, now = config.servers[0], float(max(config.timeout, 1)), round(self.now, 3)
+            queries = tuple([Query(name, kind, server, "udp", now, wait, self.edns) for kind in self.types])
+            answers = yield from ask(Batch(queries, rule))
+            if all(answer.plain for answer in answers):
+                return answers
+            return (yield from self._rounds(name, rule, answers))
+        return (yield from self._rounds(name, rule, ()))
+
+    def _rounds(self, name: str, rule: Rule, given: tuple[Answer, ...]) -> Part[tuple[Answer, ...] | None]:
+        """The rounds over the servers; ``given`` are the answers of the very first send if it was already made."""
+        config = self.config
         count = len(config.servers)
         somewhere = False
         tcp = "use-vc" in config.flags
@@ -93,7 +112,8 @@ class Sender:
                 index = (start + shift) % count
                 if not tcp:
                     wait = float(max((config.timeout << index) // (count if index else 1), 1))
-                    got, touched = yield from self._datagrams(name, config.servers[index], wait, rule)
+                    got, touched = yield from self._datagrams(name, config.servers[index], wait, rule, given)
+                    given = ()
                     somewhere = somewhere or touched
                     rule = NEXT_SERVER
                     if got is not None and got.replies and got.replies[0].truncated:
@@ -125,10 +145,14 @@ class Sender:
     def _query(self, name: str, kind: str, server: str, transport: str, wait: float) -> Query:
         return Query(name, kind, server, transport, round(self.now, 3), wait, self.edns)
 
-    def _datagrams(self, name: str, server: str, wait: float, rule: Rule) -> Part[tuple[Got | None, bool]]:
+    def _datagrams(
+        self, name: str, server: str, wait: float, rule: Rule, given: tuple[Answer, ...] = ()
+    ) -> Part[tuple[Got | None, bool]]:
         """send_dg at one server: (accepted replies or None, whether anything came of it but ICMP errors)."""
         while True:
-            if self.single and len(self.types) > 1:
+            if given:
+                answers, given = given, ()
+            elif self.single and len(self.types) > 1:
                 answers = yield from self._one_by_one(name, server, wait, rule)
             else:
                 batch = Batch(tuple([self._query(name, kind, server, "udp", wait) for kind in self.types]), rule)
@@ -152,7 +176,7 @@ class Sender:
             if len(arrived) < len(answers) and good and len(self.types) > 1:
                 self.now += wait
                 if not self.single:
-                    self.single, rule = True, RETRY_SINGLE
+                    self.single, self.plainly, rule = True, False, RETRY_SINGLE
                     self.sticky.add("single-request")
                     continue
                 if not self.reopen:

@@ -135,7 +135,7 @@ class Go:
         asis = name if rooted else name + "."
         names = candidates(self.config, name)
         if not names:
-            return Outcome(ok=True, rule=NO_NAMES)
+            return self._unsuitable(name, NO_NAMES)
         walk = _Walk(self, memory)
         first = ROOTED if rooted else (AS_IS_FIRST if names[0] == asis and len(names) > 1 else None)
         rule = first or (FIRST_SUFFIX if names[0] != asis else AS_IS_LAST)
@@ -209,11 +209,25 @@ class _Walk:
     ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
         """tryOneName for each type side by side: attempts times servers until a usable reply."""
         config = self.config
+        if not config.rotate and not config.use_tcp:
+            server, now = config.servers[0], round(self.now, 3)
+            first = tuple([Query(fqdn[:-1], kind, server, "udp", now, config.timeout, self.edns) for kind in group])
+            replies = yield from ask(Batch(first, rule))
+            if all(reply.plain for reply in replies):
+                return [
+                    (self.now, judge(query, reply, query.type)) for query, reply in zip(first, replies, strict=True)
+                ]
+            return (yield from self._rounds(fqdn, group, rule, replies))
+        return (yield from self._rounds(fqdn, group, rule, ()))
+
+    def _rounds(
+        self, fqdn: str, group: tuple[str, ...], rule: Rule, given: tuple[Answer, ...]
+    ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
+        """The rest of tryOneName; ``given`` are the answers of the first exchange if it was already made."""
+        config = self.config
         starts = yield from self._offsets(group)
         count = len(config.servers)
-        rounds = [
-            [config.servers[(start + shift) % count] for shift in range(count)] * config.attempts for start in starts
-        ]
+        sends = count * config.attempts
         clocks = [self.now] * len(group)
         position = [0] * len(group)
         transport = ["tcp" if config.use_tcp else "udp"] * len(group)
@@ -230,7 +244,7 @@ class _Walk:
                     Query(
                         fqdn[:-1],
                         group[i],
-                        rounds[i][position[i]],
+                        config.servers[(starts[i] + position[i]) % count],
                         transport[i],
                         round(clocks[i], 3),
                         config.timeout,
@@ -239,7 +253,8 @@ class _Walk:
                     for i in now_due
                 ]
             )
-            answers = yield from ask(Batch(queries, rule))
+            answers = given or (yield from ask(Batch(queries, rule)))
+            given = ()
             rule = NEXT_SERVER
             for index, query, answer in zip(now_due, queries, answers, strict=True):
                 if answer.truncated and query.transport == "udp":
@@ -255,7 +270,7 @@ class _Walk:
                 position[index] += 1
                 if final:
                     results[index] = result
-                elif position[index] >= len(rounds[index]):
+                elif position[index] >= sends:
                     results[index] = last[index]
 
     def _offsets(self, group: tuple[str, ...]) -> Part[list[int]]:

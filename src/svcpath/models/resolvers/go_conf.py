@@ -34,7 +34,7 @@ def _dtoi(text: str) -> int:
     end = 0
     while end < len(text) and "0" <= text[end] <= "9":
         end += 1
-    return min(int(text[:end]), 0xFFFFFF) if end else 0
+    return min(int(text[: min(end, 9)]), 0xFFFFFF) if end else 0
 
 
 @lru_cache(maxsize=256)

@@ -104,7 +104,7 @@ def parse(text: str | None, hostname: str) -> Config:
         elif keyword == "options":
             for word in values:
                 key, colon, value = word.partition(":")
-                if key in numbers and colon and value.isascii() and value.isdigit():
+                if key in numbers and colon and value.isascii() and value.isdigit() and len(value) <= 10:
                     numbers[key] = int(value)
                 elif key in KNOWN_OPTIONS:
                     edns = edns or key == "edns0"
@@ -188,7 +188,7 @@ class Hickory:
         raw_first = count > self.config.ndots or lower == "localhost" or lower.endswith(".localhost")
         stack: list[str] = [] if raw_first else [lower]
         for suffix in (*reversed(self.config.search), *((self.config.domain,) if self.config.domain else ())):
-            joined = f"{lower}.{suffix.lower()}".rstrip(".")
+            joined = f"{lower}.{suffix.lower()}".strip(".")
             if joined not in stack and octets(joined) <= 253:
                 stack.append(joined)
         if raw_first:
@@ -207,9 +207,6 @@ class _Walk:
         self.cache: dict[tuple[str, str], _Failure] = {}
 
     def candidate(self, name: str, rule: Rule, failure: _Failure) -> Part[tuple[Outcome | None, _Failure]]:
-        special = _special(name, self.types)
-        if special:
-            return Outcome(ok=True, addresses=special, rule=SPECIAL, seconds=self.now), failure
         if self.parallel and len(self.types) == 2:
             return (yield from self._both(name, rule))
         for index, kind in enumerate(self.types):
@@ -242,6 +239,9 @@ class _Walk:
         hosts = self.hosts.get((name, kind))
         if hosts:
             return Outcome(ok=True, addresses=hosts, rule=HOSTS, seconds=self.now)
+        special = _special(name, (kind,))
+        if special:
+            return Outcome(ok=True, addresses=special, rule=SPECIAL, seconds=self.now)
         if _reserved(name):
             return _failed(name, kind)
         asked = name
@@ -346,8 +346,11 @@ def name_problem(name: str) -> str:
     for label in bare.split(".") if bare else ():
         if len(label) > 63:
             return f"label bytes exceed 63: {len(label)}"
-        if not label:
-            return "Malformed label: "
+        if not label or label[0] == "-":
+            return f"Malformed label: {label}"
+        strange = next((character for character in label if character <= " " or character == "\x7f"), "")
+        if strange:
+            return f"unrecognized char: {strange}"
         if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
             return "Label contains invalid characters: Err(Errors)"
         total += len(label) + 1

@@ -26,6 +26,7 @@ AMBIGUOUS = Rule(
 )
 
 
+EMPTY = Rule("no name: the loopback address", "JDK InetAddress.java getAllByName (17)")
 NOT_IPV6 = Rule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
 
 
@@ -132,10 +133,14 @@ class Jvm:
         return f"JVM on {self.libc.title}"
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if not name:
+            return Outcome(ok=True, addresses=("127.0.0.1",), rule=EMPTY)
         if _ambiguous(name):
             return Outcome(
                 ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
             )
+        if name.startswith("[") and name.endswith("]") and ipv6_literal(name[1:-1]):
+            name = name[1:-1]
         if ":" in name and ipv6_literal(name) is None:
             text = f"java.net.UnknownHostException: {name}: invalid IPv6 address literal"
             return Outcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)

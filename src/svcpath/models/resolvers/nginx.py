@@ -58,11 +58,11 @@ class Nginx:
             answers, now = yield from self._ask(asked, rule, now)
             failing = list(dict.fromkeys(code for code in map(_code, answers) if code))
             timed_out = any(answer.silent for answer in answers)
-            if failing:
+            if failing and not timed_out:
                 pick = 0
                 if len(failing) > 1:
                     pick = yield from choose(Fork(f"which error reply for {asked} arrives first", tuple(failing)))
-                return self._fail(name, failing[pick], FAILED, self.timeout if timed_out else now)
+                return self._fail(name, failing[pick], FAILED, now)
             if timed_out:
                 return self._fail(name, "TIMEOUT", TIMED_OUT, self.timeout)
             addresses = tuple(address for answer in answers for address in answer.addresses)
@@ -97,15 +97,15 @@ class Nginx:
             kinds = [kind for kind in self.types if kind not in got]
             queries = tuple(Query(name, kind, server, "udp", round(now, 3), RESEND_SECONDS) for kind in kinds)
             answers = yield from ask(Batch(queries, rule))
+            cut = [query.type for query, answer in zip(queries, answers, strict=True) if answer.truncated]
+            if cut:
+                again = tuple(Query(name, kind, server, "tcp", round(now, 3), RESEND_SECONDS) for kind in cut)
+                replies = dict(zip(cut, (yield from ask(Batch(again, TCP))), strict=True))
+                answers = tuple(replies.get(q.type, answer) for q, answer in zip(queries, answers, strict=True))
             for query, answer in zip(queries, answers, strict=True):
-                if answer.truncated:
-                    tcp = Query(name, query.type, server, "tcp", round(now, 3), RESEND_SECONDS)
-                    (answer,) = yield from ask(Batch((tcp,), TCP))
                 if not answer.silent and answer.rcode != "FORMERR":
                     got[query.type] = answer
                     latest = max(latest, now + answer.delay)
-            if any(_code(answer) for answer in got.values()):
-                break
             now, turn, rule = now + RESEND_SECONDS, turn + 1, RESEND
         return tuple(got.get(kind, Answer("TIMEOUT")) for kind in self.types), latest
 

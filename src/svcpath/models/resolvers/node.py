@@ -1,8 +1,8 @@
 """Node.js: dns.resolve4, resolve6 and friends (c-ares, no search, no hosts), and dns.lookup (libc).
 
 Rules from lib/internal/dns/utils.js and src/cares_wrap.cc of Node 20 (c-ares 1.34: ares_query with
-ARES_FLAG_NOCHECKRESP, four tries, 2 s base timeout whatever resolv.conf says), lib/dns.js lookup and deps/uv
-getaddrinfo.
+ARES_FLAG_NOCHECKRESP, four tries whatever resolv.conf says, waits that double up to 5 s; its timer ticks once a second, so
+that a wait may last up to one second longer), lib/dns.js lookup and deps/uv getaddrinfo.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from svcpath.models.resolvers.environment import INET6, Environment, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
+TRIES, LONGEST = 4, 5.0
 QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"
 ASKED = Rule("only the name itself is asked: no search list, no hosts file", QUERY)
 ANSWERED = Rule("the reply (whatever its code) or the silence is the result", QUERY)
@@ -28,6 +29,7 @@ LOOKUP = Rule(
 
 
 TOO_LONG = Rule("a name above 255 bytes is refused", "libuv src/unix/getaddrinfo.c uv_getaddrinfo")
+EMPTY = Rule("no name: no address, and no error", "Node lib/dns.js lookup (20)")
 ONION = Rule(".onion is never asked (RFC 7686)", "c-ares ares_query.c (1.34)")
 
 
@@ -38,7 +40,7 @@ class NodeResolve:
         self.environment = environment
         self.kind = "AAAA" if environment.family == INET6 else "A"
         read = cares_conf.read(environment)
-        self.config = msgspec.structs.replace(read, timeout=2.0, tries=4)
+        self.config = msgspec.structs.replace(read, tries=TRIES)
 
     @property
     def key(self) -> str:
@@ -49,15 +51,15 @@ class NodeResolve:
         return "Node resolve6" if self.kind == "AAAA" else "Node resolve4"
 
     def _fail(self, code: str, name: str, rule: Rule, seconds: float) -> Outcome:
-        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}", rule=rule, seconds=seconds)
+        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}".rstrip(), rule=rule, seconds=seconds)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         asked = to_ascii(name).lower()
         if asked.endswith((".onion", ".onion.")):
             return self._fail("ENOTFOUND", name, ONION, 0.0)
-        if not sendable(asked):
+        if asked and not sendable(asked):
             return self._fail("EBADNAME", name, BAD_NAME, 0.0)
-        channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False)
+        channel = Channel(self.config, (self.kind,), self.config.use_tcp, edns=False, check=False, longest=LONGEST)
         (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
         if result.addresses or (result.records and result.status == "ARES_ENODATA"):
             rule = ANSWERED if result.addresses else ALIAS_ONLY
@@ -75,6 +77,8 @@ class NodeLookup:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if not name:
+            return Outcome(ok=True, rule=EMPTY)
         if len(to_ascii(name)) > 255:
             return Outcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)

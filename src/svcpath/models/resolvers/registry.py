@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from svcpath.errors import UsageError
 from svcpath.models.resolvers import musl
-from svcpath.models.resolvers.base import Model
+from svcpath.models.resolvers.base import Asking, Model
 from svcpath.models.resolvers.cares import Cares
 from svcpath.models.resolvers.dnspython import Dnspython
-from svcpath.models.resolvers.environment import Environment, is_address, split_lines
+from svcpath.models.resolvers.environment import Environment, is_address, split_lines, to_ascii
 from svcpath.models.resolvers.envoy import Envoy
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.go import Go
@@ -108,6 +108,17 @@ def build(name: str, environment: Environment) -> Model:
     return RESOLVERS[canonical(name)](environment)
 
 
+class _Encoded:
+    """A runtime that hands names on in their IDNA form (pycares)."""
+
+    def __init__(self, model: Cares) -> None:
+        self.model = model
+        self.key, self.title = model.key, model.title
+
+    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        return self.model.lookup(to_ascii(name), memory)
+
+
 def for_probe(probe: str, env: Environment) -> Model | None:
     """The model of a recorded probe, set up as that probe was."""
     family, _, version = probe.partition("-")
@@ -120,7 +131,7 @@ def for_probe(probe: str, env: Environment) -> Model | None:
         "go-pure": lambda e: Go(e, "pure"),
         "go-cgo": lambda e: Go(e, "cgo"),
         "go-default": lambda e: Go(e, "default"),
-        "cares-gai": lambda e: Cares(e, honours_use_vc=False),
+        "cares-gai": lambda e: _Encoded(Cares(e, honours_use_vc=False)),
         "jvm-17": lambda e: Jvm(e, Glibc(e)),
         "jvm-25": lambda e: Jvm(e, Glibc(e)),
         "hickory": lambda e: Hickory(e, "0.25"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, Table
+from svcpath.reports.renderers.plain import simpler
 from svcpath.reports.renderers.terminal import MARKS
 from svcpath.reports.renderers.text import printable
 
@@ -13,8 +14,9 @@ _SPECIAL = frozenset("\\`*_{}[]()<>#+-!|~&")
 
 def render(document: Document) -> str:
     lines = [f"## {escape(document.title)}", ""]
-    for section in document.sections:
-        lines.extend(_section(section))
+    for whole in document.sections:
+        for section in simpler(whole):
+            lines.extend(_section(section))
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Table
+from svcpath.reports.renderers.plain import simpler
 from svcpath.reports.renderers.text import printable
 
 MARKS = {
@@ -28,8 +29,9 @@ COLOURS = {
 def render(document: Document, *, colour: bool = False) -> str:
     """Lines ended by newlines. ``colour`` adds SGR sequences; without it the output is plain text."""
     lines = [_paint(printable(document.title), "1", colour), ""]
-    for section in document.sections:
-        lines.extend(_section(section, colour))
+    for whole in document.sections:
+        for section in simpler(whole):
+            lines.extend(_section(section, colour))
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(lines) + "\n"

@@ -21,42 +21,63 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
         for one in report.nodes
     )
     columns = ("node", "mode", "frontends", "backends", "missing", "stale", "other", "not understood")
-    sections: list[Section] = [Table(columns, rows, "llrrrrrr")]
+    sections: list[Section] = [Table(columns, rows, "llrrrrrr")] if rows else []
     if report.rows:
         shown = report.rows if verbose else report.rows[:50]
         sections.append(Points("Drift", tuple(_row(one) for one in shown)))
         if len(shown) < len(report.rows):
             sections.append(Note(f"and {len(report.rows) - len(shown)} more rows (-v or -o json has all)"))
-    elif report.undecided:
-        said = f"{len(report.undecided)} lines that may matter were not understood"
-        sections.append(Statement(Mark.INCONCLUSIVE, "UNDECIDED", said))
-    elif report.nodes:
-        sections.append(Statement(Mark.PASS, "NO DRIFT", f"{len(report.nodes)} nodes hold what the slices say"))
+    else:
+        sections.append(drift_statement(report))
     if report.undecided:
         lines = tuple(Point(f"{one.node} line {one.line}: {one.text}") for one in report.undecided[:10])
         sections.append(Points("Not understood", lines))
     covered = tuple(Point(f"{one.node}: {', '.join(one.not_covered)}") for one in report.nodes if one.not_covered)
     if covered or report.not_tested:
         sections.append(Points("Not tested", (*covered, *(Point(text) for text in report.not_tested))))
-    return Document("Data planes against the slices", tuple(sections))
+    return Document("Data planes against the slices", tuple(sections), "drift")
+
+
+def drift_statement(report: DriftContract) -> Statement:
+    if report.rows:
+        nodes = len({one.node for one in report.rows})
+        first = drift_text(report.rows[0])
+        said = (
+            first
+            if len(report.rows) == 1
+            else f"{len(report.rows)} differences on {nodes} of {len(report.nodes)} nodes"
+        )
+        return Statement(Mark.FAIL, "DRIFT", said)
+    if report.undecided:
+        said = f"{len(report.undecided)} lines that may matter were not understood"
+        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", said)
+    if not report.nodes:
+        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
+    return Statement(Mark.PASS, "NO DRIFT", f"{len(report.nodes)} nodes hold what the slices say")
 
 
 def _row(one: DriftRow) -> Point:
-    service = one.service or "no Service"
-    share = f"{one.share} of new connections" if one.share else ""
-    target = f" go to {one.backend}" if one.backend and share else f" {one.backend}" if one.backend else ""
-    wanted = f", the slices give {one.wanted}" if one.wanted else ""
-    age = f" since {one.age:.0f} s" if one.age is not None else ""
+    return Point(drift_text(one), place=f"{one.path}:{one.rule}" if one.rule else one.path)
+
+
+def drift_text(one: DriftRow) -> str:
+    """ "w1 STALE: shop/web:http 10.96.0.1:80/tcp 1/2 of new connections go to 10.244.1.4:8080 since 94 s (slice web-1)" """
+    what = f"{one.share} of new connections go to {one.backend}" if one.share and one.backend else one.backend
+    if one.share and not one.backend:
+        what = f"{one.share} of new connections"
+    slices = f"(slice {one.slice})" if one.slice else ""
+    age = f"since {one.age:.0f} s" if one.age is not None else ""
     cause = {
-        "late": "; not synced yet",
-        "stuck": "; kube-proxy is stuck",
-        "altered": "; altered: a full sync would mend it",
+        "late": "not synced yet",
+        "stuck": "kube-proxy is stuck",
+        "altered": "altered: a full sync would mend it",
     }.get(one.cause, "")
-    origins = f" (from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
-    note = f": {one.note}" if one.note else ""
-    slices = f" (slice {one.slice})" if one.slice else ""
-    text = f"{one.node} {one.kind.upper()}  {service} {one.frontend}: {share}{target}{wanted}{age}{slices}{cause}{origins}{note}"
-    return Point(" ".join(text.split()), place=f"{one.path}:{one.rule}" if one.rule else one.path)
+    origins = f"(from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
+    said = " ".join(part for part in (what, one.note, age, slices, origins) if part)
+    wanted = f"the slices give {one.wanted}" if one.wanted else ""
+    after = "; ".join(part for part in (said, wanted, cause) if part)
+    text = f"{one.node} {one.kind.upper()}: {one.service or 'no Service'} {one.frontend}"
+    return f"{text} {after}" if after else text
 
 
 def trace_document(reports: tuple[TraceContract, ...]) -> Document:

@@ -16,16 +16,16 @@ VERDICT_MARKS = {
 
 def document(report: Report, *, verbose: bool = False) -> Document:
     """``verbose`` adds every finding of every layer with its evidence, and all that was not tested."""
-    deciding = _deciding(report)
-    sections: list[Section] = [Path(tuple(_station(one) for one in report.layers)), _statement(report)]
-    if deciding is not None:
-        sections.extend(_why(report, deciding))
+    chief = deciding(report)
+    sections: list[Section] = [Path(tuple(_station(one) for one in report.layers)), statement(report)]
+    if chief is not None:
+        sections.extend(_why(report, chief))
     elif report.verdict.status == "inconclusive":
-        sections.extend(_open(report))
-    others = _others(report, deciding)
+        sections.extend(undecided(report))
+    others = _others(report, chief)
     if others:
         sections.append(Points("Also", others))
-    if report.changes and (deciding is not None or verbose):
+    if report.changes and (chief is not None or verbose):
         recent = tuple(
             Point(f"{one.at}  {one.what}" + (f" ({one.who})" if one.who else ""))
             for one in report.changes[: None if verbose else 3]
@@ -36,10 +36,10 @@ def document(report: Report, *, verbose: bool = False) -> Document:
         sections.append(Points("Not tested", gaps))
     if verbose:
         sections.extend(_every_finding(report))
-    return Document(_title(report), tuple(sections))
+    return Document(title(report), tuple(sections))
 
 
-def _title(report: Report) -> str:
+def title(report: Report) -> str:
     target = report.target
     who = f"{target.service}.{target.namespace}" if target.service else (target.name or "no Service named")
     parts = [who + (f" port {target.port}" if target.port else "")]
@@ -56,7 +56,7 @@ def _station(one: LayerRecord) -> Station:
     return Station(one.name, MARKS[one.status], one.sentence, one.decisive)
 
 
-def _statement(report: Report) -> Statement:
+def statement(report: Report) -> Statement:
     verdict = report.verdict
     where = f" at {verdict.layer}" if verdict.layer else ""
     if verdict.cause_layer and verdict.cause_layer != verdict.layer and verdict.layer:
@@ -70,7 +70,7 @@ def _statement(report: Report) -> Statement:
     )
 
 
-def _deciding(report: Report) -> FindingRecord | None:
+def deciding(report: Report) -> FindingRecord | None:
     """The finding that the verdict names."""
     for one in report.findings:
         if one.code == report.verdict.code and report.verdict.summary.startswith(one.sentence):
@@ -83,12 +83,7 @@ def _why(report: Report, one: FindingRecord) -> list[Section]:
     if one.evidence or one.details:
         points = [*_merged(one.evidence), *(Point(text) for text in one.details)]
         sections.append(Points("Because", tuple(points), numbered=True))
-    refuted = tuple(
-        Point(f"{each.cause}" + (f": {each.against[0].sentence}" if each.against else ""))
-        for finding in report.findings
-        for each in finding.hypotheses
-        if each.standing == "refuted"
-    )
+    refuted = ruled_out(report)
     if refuted:
         sections.append(Points("Ruled out", refuted))
     rivals = tuple(
@@ -98,13 +93,26 @@ def _why(report: Report, one: FindingRecord) -> list[Section]:
     )
     if rivals:
         sections.append(Points("Still open" if one.status != "pass" else "Possible", rivals))
-    wrong = tuple(Point("", each.falsifier, after=each.refutes) for each in one.hypotheses[:1] if each.falsifier)
-    if wrong:
-        title = "This would decide" if one.status == "inconclusive" else "This would prove it wrong"
-        sections.append(Points(title, wrong))
+    sections.extend(falsifier(one))
     if one.remedy:
         sections.append(Points("Mend", (Point(one.remedy),), plain=True))
     return sections
+
+
+def ruled_out(report: Report) -> tuple[Point, ...]:
+    return tuple(
+        Point(f"{each.cause}" + (f": {each.against[0].sentence}" if each.against else ""))
+        for finding in report.findings
+        for each in finding.hypotheses
+        if each.standing == "refuted"
+    )
+
+
+def falsifier(one: FindingRecord) -> list[Section]:
+    """The command that would prove the finding's first hypothesis wrong, or decide it."""
+    points = tuple(Point("", each.falsifier, after=each.refutes) for each in one.hypotheses[:1] if each.falsifier)
+    title = "This would decide" if one.status == "inconclusive" else "This would prove it wrong"
+    return [Points(title, points)] if points else []
 
 
 def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
@@ -121,11 +129,13 @@ def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
     return points
 
 
-def _open(report: Report) -> list[Section]:
+def undecided(report: Report) -> list[Section]:
     """Inconclusive without a deciding finding: the command that would decide first."""
-    first = next((gap for gap in report.not_tested if gap.command), None)
-    if first is None:
+    gaps = [gap for gap in report.not_tested if gap.command]
+    if not gaps:
         return []
+    # What has to be looked at for any verdict comes first: the slices, then the rest of the endpoints, then in order.
+    first = min(gaps, key=lambda gap: ("endpointslice" not in gap.command, gap.layer != "endpoints"))
     return [Points("Run this first", (Point(f"{first.what}: {first.why}", first.command),))]
 
 

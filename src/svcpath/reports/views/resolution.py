@@ -21,17 +21,20 @@ def document(report: ResolveReport, *, verbose: bool = False) -> Document:
         if len(name.resolvers) == 1:
             sections.extend(_one(name.resolvers[0]))
         else:
-            sections.append(_table(name))
+            sections.append(table(name))
             if name.divergence is not None:
                 sections.extend(_parting(name.divergence))
             if verbose:
                 for each in name.resolvers:
-                    sections.append(Note(f"{each.title}: {_outcome(each)}"))
+                    sections.append(Note(f"{each.title}: {outcome(each)}"))
                     sections.extend(_ladder(each))
         if name.mends:
-            sections.append(_mends(name))
-    title = report.names[0].name if len(report.names) == 1 else f"{len(report.names)} names"
-    return Document(title, tuple(sections))
+            sections.append(mends(name))
+    return Document(title(report), tuple(sections), "resolution")
+
+
+def title(report: ResolveReport) -> str:
+    return report.names[0].name if len(report.names) == 1 else f"{len(report.names)} names"
 
 
 def _said(outcome: OutcomeRecord) -> str:
@@ -43,21 +46,21 @@ def _said(outcome: OutcomeRecord) -> str:
     return f'{outcome.code}{number} "{outcome.text}"{flags}'
 
 
-def _outcome(one: ResolverRecord) -> str:
+def outcome(one: ResolverRecord) -> str:
     if one.outcome is not None:
         return _said(one.outcome)
     return "open: " + " or ".join(_said(each) for each in one.possible[:4])
 
 
-def _table(name: NameRecord) -> Table:
-    rows = tuple((one.title, str(one.queries), _outcome(one)) for one in name.resolvers)
+def table(name: NameRecord) -> Table:
+    rows = tuple((one.title, str(one.queries), outcome(one)) for one in name.resolvers)
     return Table(("resolver", "queries", "outcome"), rows, "lrl")
 
 
 def _one(one: ResolverRecord) -> list[Section]:
     sections: list[Section] = [*_ladder(one)]
     if one.outcome is None:
-        sections.append(Statement(Mark.INCONCLUSIVE, "OPEN", _outcome(one).removeprefix("open: ")))
+        sections.append(Statement(Mark.INCONCLUSIVE, "OPEN", outcome(one).removeprefix("open: ")))
         sections.append(Points("It hangs on", tuple(Point(text) for text in one.assumed[:6])))
         return sections
     mark, word = (Mark.PASS, "RESOLVES") if one.outcome.resolves else (Mark.FAIL, "FAILS")
@@ -87,7 +90,7 @@ def _parting(one: DivergenceRecord) -> list[Section]:
     return [Points(f"They part at candidate {one.position} of {one.of}", tuple(points))]
 
 
-def _mends(name: NameRecord) -> Table:
+def mends(name: NameRecord) -> Table:
     failing = any(one.outcome is not None and not one.outcome.resolves for one in name.resolvers)
     title = "What would mend it, each re-run" if failing else "Nothing fails; what would save queries, each re-run"
     return Table(

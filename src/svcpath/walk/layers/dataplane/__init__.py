@@ -10,6 +10,7 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
 from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, policy
+from svcpath.walk.layers.dataplane import connections as connections_check
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
 from svcpath.walk.request import Request
@@ -20,7 +21,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
     reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
-    from_node = yield from client_node(request)
+    from_node = yield from _client_node(request)
     nodes = yield from nodes_tables(request, from_node, tuple(one.report for one in reports))
     judgements: list[Judgement] = []
     compared: list[agreement.Compared] = []
@@ -30,7 +31,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         planes.append(found)
         compared.extend(used)
         judgements.append(Judgement(not_tested=node.unread, looked=False))
-    service = programmed(view)
+    service = _programmed(view)
     if service is not None:
         judgements.append(agreement.check(view, service, compared))
     elif view.service is not None and nodes:
@@ -47,15 +48,17 @@ def layer(request: Request) -> Asking[LayerResult]:
     return layer_result("dataplane", judgements)
 
 
-def client_node(request: Request) -> Asking[str]:
+def _client_node(request: Request) -> Asking[str]:
     """The node the client's connections start from; empty when it is not known: then every node is looked at."""
+    if request.all_nodes:
+        return ""
     if request.client_node:
         return request.client_node
     client = yield from ask.client_pod(request.client_namespace, request.client_name)
     return (client.fact.spec.node_name or "") if client else ""
 
 
-def programmed(view: Scene) -> Service | None:
+def _programmed(view: Scene) -> Service | None:
     """The Service, if a node has to hold rules for it and the slices that say which are known."""
     service = view.service
     if service is None or service.is_external_name or service.is_headless:
@@ -76,7 +79,7 @@ def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.C
         Need(Kind.METRICS, node=node.owner),
     )
     found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
-    service = programmed(view)
+    service = _programmed(view)
     if service is None or found.used is None:
         return found, []
     if found.release is not None and node.view.release is None:
@@ -97,7 +100,7 @@ def _around(
         Need(Kind.CONNTRACK, node=client_node),
         Need(Kind.SYSCTL, node=client_node),
         Need(Kind.DURATIONS),
-        Need(Kind.HAIRPIN_MODE),
+        Need(Kind.HAIRPIN_MODE, about=(client_node,) if client_node else ()),
         Need(Kind.ATTEMPTS),
         Need(Kind.HEALTH_REPLIES),
         Need(Kind.IPVSADM_LCN, node=client_node),
@@ -111,7 +114,8 @@ def _around(
         kernel.hairpin(view, hairpin, attempts, table),
         (yield from cilium.check(view, client_node)),
     ]
+    judgements.append(connections_check.check(view, attempts))
     if service is not None:
-        judgements.append(flows.check(view, service, conntrack.present, "dataplane"))
+        judgements.append(flows.check(view, service, conntrack.present))
         judgements.append(policy.check(view, service, compared, reports, health))
     return judgements

@@ -9,16 +9,16 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, LayerName, Standing, Status
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.scene import Scene, host_port
 
 #: Port numbers and words that suggest long-lived HTTP/2.
 GRPC = ("grpc", "h2c", "http2")
 
 
-def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...], layer: LayerName) -> Judgement:
-    """What of the flows belongs to ``layer``: stale entries to the data plane, connections to what is leaving, or that
-    keep others idle, to the lifecycle."""
+def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...]) -> Judgement:
+    """Stale entries are findings of the data plane; connections to what is leaving, or that keep others idle, of the
+    lifecycle."""
     if not observed or not (view.slices or view.slices_reply.absent):
         return Judgement(looked=False)
     findings: list[Finding] = []
@@ -30,9 +30,9 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...],
         findings.extend(_stale(view, judged, one))
         findings.extend(_untranslated(judged, one))
         findings.extend(_removed(view, judged, one))
+        findings.extend(_unanswered(judged, one))
         findings.extend(_crowded(view, service, judged, items, one))
-    mine = tuple(one for one in findings if one.layer == layer)
-    return Judgement(findings=mine, looked=bool(mine))
+    return Judgement(findings=tuple(findings), looked=bool(findings))
 
 
 def _by_frontend(judged: tuple[Judged, ...], kind: FlowKind) -> dict[Frontend, list[Judged]]:
@@ -127,6 +127,39 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
                     backend=held[0].backend.address,
                 )
             )
+    return findings
+
+
+def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
+    """SYNs to an endpoint that no reply was seen for, and flows whose replies can't be told apart."""
+    findings = []
+    for frontend, held in _by_frontend(judged, FlowKind.RETURN_PATH).items():
+        backends = ", ".join(dict.fromkeys(str(one.backend) for one in held))
+        total = sum(1 for one in judged if one.frontend == frontend)
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
+                "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
+                evidence=(Evidence(f"conntrack {_lines(held)}: SYN_SENT [UNREPLIED]", observed),),
+                standing=Standing.POSSIBLE,
+                cause="the reply takes another way, or the backend does not answer",
+                address=frontend.address,
+            )
+        )
+    for frontend, held in _by_frontend(judged, FlowKind.CLASH).items():
+        findings.append(
+            finding(
+                "SP621",
+                Status.WARN,
+                f"{len(held)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
+                "conntrack drops the first packet of the second (clash)",
+                evidence=(Evidence(f"conntrack {_lines(held)}: reply tuple of another flow", observed),),
+                standing=Standing.SUPPORTED,
+                address=frontend.address,
+            )
+        )
     return findings
 
 

@@ -6,6 +6,7 @@ two modes side by side); each becomes a table, and ``mode`` says which one is in
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +60,20 @@ class NodeTables:
 
 def nodes_tables(request: Request, client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
     """The tables of the client's node, or of every node when the client is not known."""
-    needs = tuple(Need(kind, node=client_node, cost=Cost.EXEC, permission="create pods/exec") for kind in TABLE_DUMPS)
+    return (yield from _tables(client_node, Cost.EXEC, reports))
+
+
+def tables_at_hand(nodes: tuple[str, ...], reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
+    """Those tables of ``nodes`` that are there without running a command on a node."""
+    found: list[NodeTables] = []
+    for node in nodes:
+        found.extend((yield from _tables(node, Cost.READ, reports)))
+    return tuple(found)
+
+
+def _tables(node: str, cost: Cost, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
+    permission = "" if cost is Cost.READ else "create pods/exec"
+    needs = tuple(Need(kind, node=node, cost=cost, permission=permission) for kind in TABLE_DUMPS)
     replies = yield needs
     held: dict[str, list[Observation[Any]]] = {}
     for reply in replies:
@@ -80,9 +94,20 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], known: di
     unread: list[NotTested] = []
     for one in observations:
         try:
-            tables = parse(one.kind, one.fact.text, node=name, node_addresses=view.addresses)
+            tables = _parsed(one.kind, one.fact.text, name, view.addresses)
         except FormatError as error:
             unread.append(NotTested("dataplane", f"{one.provenance.path}", str(error)))
             continue
         dumps.extend(Dump(table, one) for table in tables)
     return NodeTables(owner, name, view, tuple(dumps), tuple(unread))
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(kind: Kind, text: str, node: str, addresses: frozenset[str]) -> tuple[ServiceTable, ...]:
+    """A dump is read once in a walk, however many ask for it."""
+    return tuple(parse(kind, text, node=node, node_addresses=addresses))
+
+
+def forget() -> None:
+    """Let go of the tables of a walk that has ended: they can be large."""
+    _parsed.cache_clear()

@@ -9,8 +9,6 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers import dataplane
-from svcpath.walk.layers.dataplane import flows
 from svcpath.walk.layers.lifecycle import drains, rollouts
 from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
@@ -24,9 +22,4 @@ def layer(request: Request) -> Asking[LayerResult]:
         return layer_result("lifecycle", [Judgement(not_tested=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
-    service = dataplane.programmed(view)
-    if service is not None:
-        node = yield from dataplane.client_node(request)
-        conntrack = yield from ask.one(Need(Kind.CONNTRACK, node=node))
-        judgements.append(flows.check(view, service, conntrack.present, "lifecycle"))
     return layer_result("lifecycle", judgements)

@@ -19,13 +19,13 @@ def layer(request: Request) -> Asking[LayerResult]:
         return layer_result("ports", [Judgement(not_tested=(gap,), looked=False)])
     if service.is_external_name:
         return layer_result("ports", [Judgement(phrase="not translated: ExternalName")])
-    tables = yield from _sockets(view)
+    tables = yield from sockets(view)
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
     judgements = [named.check(view), slice_ports.check(view), listening.check(view, tables, attempts)]
     return layer_result("ports", judgements, otherwise="no slice and no Pod to follow a port to")
 
 
-def _sockets(view: Scene) -> Asking[listening.Tables]:
+def sockets(view: Scene) -> Asking[listening.Tables]:
     """The socket tables of every Pod behind an endpoint, side by side; one whose owner nobody names belongs to the only
     Pod there is."""
     pods: dict[str, str] = {}

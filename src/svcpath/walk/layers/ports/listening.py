@@ -69,7 +69,7 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
     looked = False
     for port in view.service_ports:
         links = [
-            _link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
+            link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
             for endpoint in view.usable_for(port)
             if (found := endpoint.port_for(port)) is not None and found.port is not None
         ]
@@ -100,7 +100,7 @@ def _numbers(links: list[Link]) -> str:
     return ", ".join(str(port) for port in dict.fromkeys(link.port for link in links))
 
 
-def _link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
+def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
     observations: tuple[Observation[SocketTable], ...] = reply.present if reply else ()
     sockets = tuple(socket for one in observations for socket in one.fact.sockets)
     covers = frozenset(name for one in observations for name in one.fact.covers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
@@ -10,6 +12,7 @@ from svcpath.walk.layers.resolution import (
     cluster_dns,
     compare,
     corefile_checks,
+    derived,
     headless_records,
     jvm_cache,
     recorded,
@@ -23,11 +26,14 @@ from svcpath.walk.scene import scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     client = yield from gather(request, view)
-    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else ())
-    answering = yield from world.gather(request.client_namespace)
+    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else (), request.namespaces)
+    answering = yield from world.gather(request.client_namespace, request.namespaces)
+    if client.conf is None and client.pod is not None:
+        domain = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
+        client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, domain))
     lookups = yield from recorded.check(request, view, client)
     judgements = [
-        cluster_dns.check(dns),
+        cluster_dns.check(dns, client.names),
         corefile_checks.check(client, dns, answering),
         (yield from headless_records.check(view, client, answering)),
         client_checks.other_server(request, view, client, dns, answering),
@@ -41,7 +47,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(_quiet(modelled) if lookups.phrase else modelled)
     judgements.append(client_checks.amplification(client))
     judgements.append((yield from jvm_cache.check(request, view, client)))
-    if client.conf is None:
+    if client.resolv_conf is None:
         judgements.append(Judgement(not_tested=(_no_conf(request, client),), looked=False))
     elif answering.world is None and not lookups.looked:
         judgements.append(Judgement(not_tested=(_no_answers(request, client),), looked=False))
@@ -57,8 +63,9 @@ def _no_conf(request: Request, client: Client) -> NotTested:
     namespace = request.client_namespace or request.namespace or "NAMESPACE"
     return NotTested(
         "resolution",
-        "the name with the client's resolver",
-        client.missing or "no resolv.conf in the evidence",
+        "the client's own resolv.conf" if client.derived else "the name with the client's resolver",
+        (client.missing or "no resolv.conf in the evidence")
+        + ("; judged as the kubelet writes it, without the node's own search suffixes" if client.derived else ""),
         f"kubectl -n {namespace} exec {request.client_name or 'CLIENT-POD'} -- cat /etc/resolv.conf /etc/hosts",
     )
 

@@ -14,6 +14,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.finding import Evidence
 from svcpath.walk.layers.service.urls import asked_host
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, family_of
@@ -33,10 +34,22 @@ class Client:
     resolvers: tuple[str, ...]
     families: tuple[str, ...]
     missing: str
+    derived: str | None = None
 
     @property
     def conf(self) -> str | None:
-        return self.resolv_conf.fact.text if self.resolv_conf else None
+        """The text of resolv.conf: as found, else as the kubelet writes it for this Pod, if that is known."""
+        return self.resolv_conf.fact.text if self.resolv_conf else self.derived
+
+    @property
+    def conf_evidence(self) -> tuple[Evidence, ...]:
+        if self.resolv_conf is not None:
+            return (Evidence(f"{self.label}'s resolv.conf", self.resolv_conf),)
+        if self.derived is not None:
+            return (
+                Evidence(f"{self.label}'s resolv.conf as the kubelet writes it for dnsPolicy and dnsConfig", self.pod),
+            )
+        return ()
 
     @property
     def hosts_text(self) -> str:

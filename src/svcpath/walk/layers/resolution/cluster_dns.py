@@ -41,8 +41,8 @@ class ClusterDns:
         return self.service.fact.name if self.service else "kube-dns"
 
 
-def gather(nameservers: tuple[str, ...]) -> Asking[ClusterDns]:
-    services = yield from ask.one(Need(Kind.SERVICE))
+def gather(nameservers: tuple[str, ...], namespaces: tuple[str, ...] = ()) -> Asking[ClusterDns]:
+    services = yield from ask.one(Need(Kind.SERVICE, about=namespaces))
     wanted = {canonical(one) for one in nameservers}
     found = next(
         (one for one in services.present if wanted & {canonical(ip) for ip in one.fact.cluster_ips}), None
@@ -80,9 +80,10 @@ def _is_dns(pod: Pod, service: Service | None) -> bool:
     return not pod.finished and all(pod.labels.get(key) == value for key, value in selector.items())
 
 
-def check(dns: ClusterDns) -> Judgement:
+def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> Judgement:
+    """``names`` are what the client asks for: only errors about them count, a log holds many that are old."""
     loop = _loop(dns)
-    findings: list[Finding] = [*loop]
+    findings: list[Finding] = [*loop, *_errors(dns, names)]
     endpoints = [endpoint for one in dns.slices for endpoint in one.fact.endpoints or ()]
     ready = [endpoint for endpoint in endpoints if endpoint.ready]
     if dns.slices and not ready and not loop:
@@ -90,8 +91,8 @@ def check(dns: ClusterDns) -> Judgement:
     sick = [one for one in dns.pods if one.fact.ready is False and not one.fact.deleting]
     if sick and (ready or not dns.slices) and not loop:
         findings.append(_sick(dns, sick))
-    looked = bool(dns.slices or dns.pods or dns.logs)
-    return Judgement(findings=tuple(findings), looked=looked)
+    # A DNS that is up says nothing yet about the name: only its faults count as having looked.
+    return Judgement(findings=tuple(findings), looked=bool(findings))
 
 
 def _loop(dns: ClusterDns) -> list[Finding]:
@@ -132,6 +133,30 @@ def _loop(dns: ClusterDns) -> list[Finding]:
             )
         ]
     return []
+
+
+def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
+    """Error lines of plugin/errors about a name that the client asks for, in any of its search forms."""
+    wanted = tuple(name.rstrip(".").lower() for name in names)
+    held: list[tuple[str, str, Observation[Any]]] = []
+    for one in dns.logs:
+        for match in ERROR.finditer(one.fact.text):
+            asked = match[1].rstrip(".").lower()
+            if any(asked == name or asked.startswith(f"{name}.") for name in wanted):
+                held.append((asked, match[3].strip(), one))
+    if not held:
+        return []
+    asked, why, one = held[-1]
+    return [
+        finding(
+            "SP115",
+            Status.WARN,
+            f"CoreDNS logs {len(held)} errors about {asked}: {why[:200]}",
+            evidence=(Evidence(f"log: {asked}: {why[:200]}", one),),
+            standing=Standing.SUPPORTED,
+            names={"name": asked},
+        )
+    ]
 
 
 def _no_endpoint(dns: ClusterDns) -> Finding:

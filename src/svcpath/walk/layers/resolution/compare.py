@@ -164,7 +164,7 @@ def _failure(
         Status.FAIL if known or not working else Status.WARN,
         f"{name} fails at {stop} ({answer}): {words}{others}{search}",
         evidence=(
-            *((Evidence(f"{client.label}'s resolv.conf", client.resolv_conf),) if client.resolv_conf else ()),
+            *client.conf_evidence,
             *evidence[:3],
         ),
         standing=Standing.SUPPORTED,

@@ -46,7 +46,7 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
         local = bool(config.bound)
         for one in lint(
             config.corefile,
-            cluster_domain=domain or _domain_of(config) or "cluster.local",
+            cluster_domain=domain or domain_of(config) or "cluster.local",
             own_addresses=own if not local else (),
             host_resolv_conf=host_conf,
         ):
@@ -67,7 +67,7 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
     return Judgement(findings=tuple(findings), looked=bool(findings))
 
 
-def _domain_of(config: Config) -> str:
+def domain_of(config: Config) -> str:
     """The first forward zone that the kubernetes plugin names."""
     for _, plugin in config.corefile.plugins("kubernetes"):
         for zone in plugin.args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
@@ -76,7 +77,23 @@ def _describe(service: Service) -> str:
     if service.is_external_name:
         return f"ExternalName {service.spec.external_name}"
     kind = "headless" if service.is_headless else f"{service.spec.type} {', '.join(service.cluster_ips)}"
-    return ", ".join(part for part in (kind.strip(), ports) if part)
+    return ", ".join(part for part in (kind.strip(), ports, *_policies(service)) if part)
+
+
+def _policies(service: Service) -> Iterator[str]:
+    """What else steers a connection, where it is not the default."""
+    spec = service.spec
+    if spec.session_affinity == "ClientIP":
+        config = spec.session_affinity_config.client_ip if spec.session_affinity_config else None
+        yield f"ClientIP affinity {(config.timeout_seconds if config else None) or 10800} s"
+    if spec.internal_traffic_policy == "Local":
+        yield "internalTrafficPolicy Local"
+    if spec.external_traffic_policy == "Local":
+        yield "externalTrafficPolicy Local"
+    if spec.traffic_distribution:
+        yield f"trafficDistribution {spec.traffic_distribution}"
+    if spec.publish_not_ready_addresses:
+        yield "publishNotReadyAddresses"
 
 
 def _address(view: Scene, service: Service, observed: Evidence) -> list[Finding]:

@@ -1,0 +1,117 @@
+"""All contracts in one table: how a saved JSON result is recognised, read, shown again, and described by a JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from svcpath.errors import FormatError
+from svcpath.reports import budget, dataplane, resolve, score, timeline
+from svcpath.reports import report as diagnosis
+from svcpath.reports.document import Document
+from svcpath.reports.report import Record
+from svcpath.reports.views import budget as budget_view
+from svcpath.reports.views import budget_page, diagnosis_page, drift_page, resolution, resolution_page, timeline_page
+from svcpath.reports.views import dataplane as dataplane_view
+from svcpath.reports.views import diagnosis as diagnosis_view
+from svcpath.reports.views import score as score_view
+from svcpath.reports.views import timeline as timeline_view
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """``short`` is the Document read top to bottom (verbose or not), ``long`` the one with all there is to open."""
+
+    schema: str
+    type: type[Record]
+    short: Callable[[Any, bool], Document]
+    long: Callable[[Any], Document]
+
+
+CONTRACTS: dict[str, Contract] = {
+    one.schema: one
+    for one in (
+        Contract(
+            diagnosis.SCHEMA,
+            diagnosis.Report,
+            lambda saved, verbose: diagnosis_view.document(saved, verbose=verbose),
+            diagnosis_page.page,
+        ),
+        Contract(
+            resolve.SCHEMA,
+            resolve.ResolveReport,
+            lambda saved, verbose: resolution.document(saved, verbose=verbose),
+            resolution_page.page,
+        ),
+        Contract(
+            dataplane.DRIFT_SCHEMA,
+            dataplane.DriftContract,
+            lambda saved, verbose: dataplane_view.drift_document(saved, verbose=verbose),
+            drift_page.page,
+        ),
+        Contract(
+            dataplane.TRACE_SCHEMA,
+            dataplane.TraceContract,
+            lambda saved, verbose: dataplane_view.trace_document((saved,)),
+            lambda saved: dataplane_view.trace_document((saved,)),
+        ),
+        Contract(
+            dataplane.SHOW_SCHEMA,
+            dataplane.ShowContract,
+            lambda saved, verbose: dataplane_view.show_document(saved),
+            dataplane_view.show_document,
+        ),
+        Contract(
+            budget.SCHEMA,
+            budget.BudgetContract,
+            lambda saved, verbose: budget_view.document(saved, verbose=verbose),
+            budget_page.page,
+        ),
+        Contract(
+            timeline.SCHEMA,
+            timeline.TimelineContract,
+            lambda saved, verbose: timeline_view.document(saved, verbose=verbose),
+            timeline_page.page,
+        ),
+        Contract(
+            score.SCHEMA,
+            score.ScoreContract,
+            lambda saved, verbose: score_view.document(saved),
+            score_view.document,
+        ),
+    )
+}
+
+
+class _Named(msgspec.Struct):
+    schema: str
+
+
+def read(raw: bytes, path: str = "") -> tuple[Contract, Record]:
+    """A saved result and its contract. Raises FormatError for anything else."""
+    try:
+        named = msgspec.json.decode(raw, type=_Named).schema
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"no svcpath result: {error}", path=path) from error
+    contract = CONTRACTS.get(named)
+    if contract is None:
+        raise FormatError(f"no contract {named!r}; known are {', '.join(CONTRACTS)}", path=path)
+    try:
+        return contract, msgspec.json.decode(raw, type=contract.type)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"no {named}: {error}", path=path) from error
+
+
+def json_schema(contract: Contract) -> dict[str, Any]:
+    """JSON Schema (2020-12) of one contract, made from the types that write it."""
+    made = msgspec.json.schema(contract.type)
+    name = contract.type.__name__
+    made["$defs"][name]["properties"]["schema"] = {"const": contract.schema}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": contract.schema,
+        **made,
+    }

@@ -1,0 +1,215 @@
+"""A timeline on one axis: lanes of spans and moments, the budget's terms over them, and each connection below.
+
+Lanes are SVG in percent of the axis, whole without JavaScript. Connections are columns, deflated (zlib) and in base64,
+which the script inflates (DecompressionStream) and draws on a canvas: as bars, or above ``DENSE`` of them in view as
+density; without JavaScript there is the density over the whole axis, and a table of how they ended.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections import Counter
+from itertools import accumulate, groupby
+
+from svcpath.reports.document import Connections, Lane, Mark, Span, Timeline
+from svcpath.reports.renderers.html.markup import MARKS, escape, sign, tag
+
+#: Above so many connections in view single bars say nothing.
+DENSE = 5000
+#: Seconds per unit of the columns: 0.1 ms, which 32 bits hold for four days.
+UNIT = 0.0001
+BINS = 160
+WORST = (Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_TESTED, Mark.SKIPPED, Mark.PASS)
+
+
+def render(one: Timeline) -> str:
+    length = max(one.end - one.start, 1e-9)
+    parts = []
+    for group, lanes in groupby(one.lanes, key=lambda lane: lane.group):
+        parts.append(tag("h3", group, "group") if group else "")
+        parts.extend(_lane(lane, one.start, length) for lane in lanes)
+    terms = _terms(one.terms, one.start, length) if one.terms else ""
+    held = one.connections
+    lane = _connections(held, one.start, length) if held else ""
+    after = _legend(held) + _columns(held, one.start) if held else ""
+    return (
+        f'<section class="wide timeline" data-start="{one.start:g}" data-end="{one.end:g}"><h2>{escape(one.title)}</h2>'
+        f'<div class="tracks">{terms}{"".join(parts)}{lane}{_axis(one.start, length)}</div>{after}{_events(one)}</section>\n'
+    )
+
+
+def _x(at: float, start: float, length: float) -> float:
+    return 100 * (at - start) / length
+
+
+def _lane(lane: Lane, start: float, length: float) -> str:
+    shapes = []
+    for span in lane.spans:
+        x, width = _x(span.start, start, length), 100 * (span.end - span.start) / length
+        css = MARKS[span.mark].css if span.mark else "plain"
+        title = f"{lane.name}: {span.text}, +{span.start:g} s to +{span.end:g} s"
+        shapes.append(
+            f'<rect class="{css}" x="{x:.3f}%" width="{max(width, 0.05):.3f}%" y="4" height="14" rx="2" '
+            f'data-s="{span.start:.6g}" data-e="{span.end:.6g}"><title>{escape(title)}</title></rect>'
+        )
+        shapes.append(_label(span.text, x, width, span.start, span.end))
+    events = sorted(lane.events, key=lambda event: event.at)
+    for i, event in enumerate(events):
+        x = _x(event.at, start, length)
+        css = MARKS[event.mark].css if event.mark else "plain"
+        title = f"{lane.name}: {event.text}, +{event.at:g} s"
+        shapes.append(
+            f'<line class="{css}" x1="{x:.3f}%" x2="{x:.3f}%" y1="0" y2="22" data-s="{event.at:.6g}">'
+            f"<title>{escape(title)}</title></line>"
+        )
+        begins = [span.start for span in lane.spans if span.start > event.at]
+        following = min([start + length, *begins, *(each.at for each in events[i + 1 : i + 2])])
+        covered = any(span.start <= event.at < span.end for span in lane.spans)
+        if not covered:
+            shapes.append(_label(event.text, x, 100 * (following - event.at) / length, event.at, following))
+    return (
+        f'<div class="lane"><span class="label">{escape(lane.name)}</span>'
+        f'<svg class="track" width="100%" height="22" role="img" aria-label="{escape(_said(lane))}">{"".join(shapes)}</svg></div>'
+    )
+
+
+def _label(text: str, x: float, width: float, start: float, end: float) -> str:
+    """A label, hidden where it has no room on an axis about 1000 pixels long; the script measures again on each zoom."""
+    tight = "" if len(text) * 0.66 + 0.7 < width else ' class="tight"'
+    return f'<text{tight} x="{x:.3f}%" dx="4" y="15" data-s="{start:.6g}" data-r="{end:.6g}">{escape(text)}</text>'
+
+
+def _said(lane: Lane) -> str:
+    """The lane in words, for those who do not see it."""
+    told = [f"{span.text} from +{span.start:g} to +{span.end:g} s" for span in lane.spans]
+    told += [f"{event.text} at +{event.at:g} s" for event in lane.events]
+    return f"{lane.name}: {'; '.join(told) or 'nothing'}"
+
+
+def _terms(terms: tuple[Span, ...], start: float, length: float) -> str:
+    """The budget's own lane, and its ends as lines over all the others."""
+    ends = sorted({at for term in terms for at in (term.start, term.end)})
+    lines = "".join(
+        f'<line x1="{_x(at, start, length):.3f}%" x2="{_x(at, start, length):.3f}%" y1="0" y2="100%" data-s="{at:.6g}"/>'
+        for at in ends
+    )
+    lane = _lane(Lane("budget", "", terms), start, length).replace('class="lane"', 'class="lane terms"', 1)
+    return f'<svg class="over" aria-hidden="true">{lines}</svg>{lane}'
+
+
+def _axis(start: float, length: float) -> str:
+    ticks = []
+    for i in range(9):
+        at = start + length * i / 8
+        anchor = "start" if i == 0 else "end" if i == 8 else "middle"  # labels stay inside the axis
+        ticks.append(f'<text x="{i * 12.5}%" y="14" text-anchor="{anchor}">{at:.4g} s</text>')
+    return (
+        '<div class="lane axis"><span class="label"></span>'
+        f'<svg class="track" width="100%" height="18" aria-hidden="true">{"".join(ticks)}</svg></div>'
+    )
+
+
+def _events(one: Timeline) -> str:
+    """Everything on the lanes in order of time, as a table to read."""
+    told = [(event.at, lane.name, event.text, event.mark) for lane in one.lanes for event in lane.events]
+    told += [
+        (s.start, lane.name, f"{s.text} ({s.end - s.start:.4g} s)", s.mark) for lane in one.lanes for s in lane.spans
+    ]
+    told.sort(key=lambda row: (row[0], row[1], row[2]))
+    rows = "".join(
+        f'<tr><td class="right">+{at:.3f}</td><td>{escape(name)}</td><td>{sign(mark) if mark else ""}{escape(text)}</td></tr>\n'
+        for at, name, text, mark in told
+    )
+    return (
+        f'<details class="fold"><summary>All moments in order <span class="count">{len(told)}</span></summary>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="all moments"><table><thead><tr>'
+        '<th scope="col" class="right">s</th><th scope="col">where</th><th scope="col">what</th></tr></thead>'
+        f"<tbody>\n{rows}</tbody></table></div></details>"
+    )
+
+
+def _connections(held: Connections, start: float, length: float) -> str:
+    return (
+        '<h3 class="group">Connections</h3><div class="lane connections"><span class="label">'
+        f'{len(held.starts)} connections</span><div class="field">{_density(held, start, length)}</div></div>'
+    )
+
+
+def _legend(held: Connections) -> str:
+    items = "".join(f"<li>{sign(mark)}{escape(text)}</li>" for text, mark in held.outcomes)
+    return f'<ul class="legend">{items}</ul>{_counts(held)}'
+
+
+def _columns(held: Connections, start: float) -> str:
+    """What the script draws: names as escaped HTML in JSON, and the columns."""
+    order = sorted(range(len(held.starts)), key=lambda i: (held.starts[i], held.lengths[i], held.backend[i]))
+    header = {
+        "count": len(order),
+        "unit": UNIT,
+        "origin": start,
+        "dense": DENSE,
+        "outcomes": [[escape(text), MARKS[mark].css] for text, mark in held.outcomes],
+        "backends": [escape(name) for name in held.backends],
+    }
+    said = json.dumps(header, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<script type="application/json" class="held-names">{said}</script>'
+        f'<script type="text/plain" class="held-columns">{_packed(held, order, start)}</script>'
+    )
+
+
+def _packed(held: Connections, order: list[int], start: float) -> str:
+    """Starts as differences (32 bits), lengths (32), backends (16), outcomes (8), little endian, deflated."""
+    starts = [max(0, round((held.starts[i] - start) / UNIT)) for i in order]
+    steps = [now - before for before, now in zip([0, *starts], starts, strict=False)]
+    lengths = [min(max(0, round(held.lengths[i] / UNIT)), 0xFFFFFFFF) for i in order]
+    n = len(order)
+    raw = struct.pack(f"<{n}I", *steps) + struct.pack(f"<{n}I", *lengths)
+    raw += struct.pack(f"<{n}H", *(held.backend[i] for i in order)) + bytes(held.outcome[i] for i in order)
+    return base64.b64encode(zlib.compress(raw, 9)).decode()
+
+
+def _density(held: Connections, start: float, length: float) -> str:
+    """How many connections were under way, by outcome, in ``BINS`` parts of the axis."""
+    changes = [[0] * (BINS + 1) for _ in held.outcomes]
+    for at, took, outcome in zip(held.starts, held.lengths, held.outcome, strict=True):
+        first = min(max(int((at - start) / length * BINS), 0), BINS - 1)
+        last = min(max(int((at + took - start) / length * BINS), first), BINS - 1)
+        changes[outcome][first] += 1
+        changes[outcome][last + 1] -= 1
+    counts = [list(accumulate(row))[:BINS] for row in changes]
+    most = max((sum(column) for column in zip(*counts, strict=True)), default=0) or 1
+    paths = []
+    below = [0] * BINS
+    # What failed stands on the ground line, where it is seen.
+    order = sorted(range(len(counts)), key=lambda i: WORST.index(held.outcomes[i][1]))
+    for mark, row in ((held.outcomes[i][1], counts[i]) for i in order):
+        steps = []
+        for i, count in enumerate(row):
+            if count:
+                top = 100 * (1 - (below[i] + count) / most)
+                steps.append(f"M{i} {top:.1f}h1v{100 * count / most:.1f}h-1z")
+            below[i] += count
+        paths.append(f'<path class="{MARKS[mark].css}" d="{"".join(steps)}"/>')
+    return (
+        f'<svg class="density" width="100%" height="140" viewBox="0 0 {BINS} 100" preserveAspectRatio="none" role="img" '
+        f'aria-label="connections under way over time, at most {most} at once">{"".join(paths)}</svg>'
+    )
+
+
+def _counts(held: Connections) -> str:
+    counted = Counter(zip(held.backend, held.outcome, strict=True))
+    head = "".join(f'<th scope="col" class="right">{escape(text)}</th>' for text, _ in held.outcomes)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f'<td class="right">{counted[i, j]}</td>' for j in range(len(held.outcomes)))
+        + "</tr>\n"
+        for i, name in enumerate(held.backends)
+    )
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="how connections ended"><table><thead><tr>'
+        f'<th scope="col">connections to</th>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>'
+    )

@@ -1,0 +1,48 @@
+"""A score as a Document: the totals, and a station for each fault with what was expected and what was said."""
+
+from __future__ import annotations
+
+from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
+from svcpath.reports.score import ScoreContract, ScoreRow
+
+MARKS = {
+    "right": Mark.PASS,
+    "layer": Mark.WARN,
+    "undecided": Mark.INCONCLUSIVE,
+    "missed": Mark.FAIL,
+    "FALSE": Mark.FAIL,
+}
+
+
+def document(report: ScoreContract) -> Document:
+    sections: list[Section] = [_statement(report)]
+    sections.append(Path(tuple(_station(one) for one in report.rows), title="Faults"))
+    if report.facts:
+        sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
+    return Document("Faults made and diagnosed", tuple(sections), "score")
+
+
+def _statement(report: ScoreContract) -> Statement:
+    totals = report.totals
+    rows, right = totals.get("rows", 0), totals.get("right_cause", 0)
+    false, open_ = totals.get("false_accusations", 0), totals.get("inconclusive", 0)
+    said = (
+        f"{totals.get('right_layer', 0)} of {rows} at the right layer, {right} with the right cause, "
+        f"{open_} undecided, {false} false accusations"
+    )
+    mark = Mark.FAIL if false else Mark.PASS if rows and right == rows else Mark.WARN
+    return Statement(mark, "SCORE", said)
+
+
+def _station(one: ScoreRow) -> Station:
+    given = one.given
+    where = f" at {given.layer}" if given.layer else ""
+    code = f" {given.code}" if given.code else ""
+    points = [
+        Point(f"expected: {' or '.join(one.expected_status)} at {' or '.join(one.expected_layer) or 'no layer'}"),
+        Point(f"expected codes: {', '.join(one.expected_codes) or 'any'}"),
+        Point(f"said: {given.status}{where}{code}{f', {given.standing}' if given.standing else ''}"),
+    ]
+    details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
+    text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"
+    return Station(f"{one.fault} ({one.mode})", MARKS.get(one.mark, Mark.INCONCLUSIVE), text, details=details)

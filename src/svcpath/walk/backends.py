@@ -1,0 +1,274 @@
+"""Every backend of one Service, a row each, as the report shows them: who it is, its conditions, the chain of ports down
+to a socket, and whether each node's table holds it.
+
+Nothing here judges: the layers do. The rows say what they looked at, side by side, so that drift can be seen. Rows are
+the endpoints of the slices, the Pods that the selector picks and no slice lists, and the addresses that a node's table
+holds without either.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service, ServicePort
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes import Origin, Packet, Tracer, Verdict, expected
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.layers.dataplane.agreement import released
+from svcpath.walk.layers.dataplane.plane import Plane, plane
+from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables, tables_at_hand
+from svcpath.walk.layers.ports import listening, sockets
+from svcpath.walk.request import Request
+from svcpath.walk.scene import EndpointView, Scene, canonical
+
+#: Nodes beside the client's own whose tables stand in the rows.
+NODES = 16
+
+
+class Held(enum.Enum):
+    """How a node's table stands to what slices ask of it, for one backend and frontend."""
+
+    HELD = "held"
+    MISSING = "missing"
+    STALE = "stale"
+    WRONG_PORT = "wrong port"
+    UNDECIDED = "undecided"  #: lines that were not understood may change it
+
+
+@dataclass(frozen=True, slots=True)
+class InTable:
+    """One backend in one node's table. ``share`` of new connections from a Pod, ``line`` of the rule (0: not known)."""
+
+    node: str
+    frontend: str
+    address: str
+    port: int
+    state: Held
+    share: Fraction | None = None
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PortChain:
+    """One Service port down to the socket. ``reach`` is the socket's answer, ``others`` what the Pod listens on."""
+
+    service_port: str
+    target_port: str
+    slice_port: int | None
+    reach: str
+    others: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``slice`` empty: no slice lists it. ``ready``, ``serving`` and ``terminating`` are the slice's words, None without
+    one; ``pod_ready`` is the Pod's own condition."""
+
+    address: str
+    pod: str
+    node: str
+    zone: str
+    slice: str
+    ready: bool | None
+    serving: bool | None
+    terminating: bool | None
+    pod_ready: bool | None
+    pod_state: str
+    restarts: int
+    ports: tuple[PortChain, ...]
+    tables: tuple[InTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontends:
+    """What one node's table does with the Service's cluster addresses: "backends", "reject", "drop" or "none"."""
+
+    node: str
+    mode: str
+    outcomes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    rows: tuple[Row, ...]
+    nodes: tuple[Frontends, ...]
+
+
+def backends(request: Request, view: Scene) -> Asking[Backends]:
+    """Rows and tables of the Service; empty where no Service is meant. Beside the client's node those are looked at
+    where its endpoints live, if that costs no command on a node."""
+    if not request.service:
+        return Backends((), ())
+    tables = yield from sockets(view)
+    states: list[InTable] = []
+    nodes: list[Frontends] = []
+    service = view.service
+    if service is not None and not service.is_headless and not service.is_external_name:
+        slices = [one.fact for one in view.slices]
+        for node, found in (yield from _planes(request, view)):
+            outcomes, held = _compared(service, slices, node, found)
+            if found.used is not None:
+                nodes.append(Frontends(node.label, found.mode or found.used.table.dialect.value, outcomes))
+            # Without the slices nobody can say what a table should hold.
+            states.extend(held if view.slices or view.slices_reply.absent else ())
+    rows = [_endpoint(view, one, tables, states) for one in view.distinct]
+    listed = {one.address for one in rows}
+    for pod in view.selected:
+        addresses = [canonical(ip) for ip in pod.fact.ips]
+        if not listed.intersection(addresses):
+            rows.append(_pod_alone(pod, addresses, states))
+            listed.update(addresses)
+    strangers = dict.fromkeys(one.address for one in states if one.address not in listed)
+    rows.extend(_stranger(view, address, states) for address in strangers)
+    return Backends(tuple(rows), tuple(nodes))
+
+
+def _planes(request: Request, view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
+    reported = yield from ask.one(Need(Kind.NODE_REPORT))
+    reports = tuple(report for one in reported.present for report in one.fact.nodes)
+    client_node = request.client_node
+    if not client_node:
+        client = yield from ask.client_pod(request.client_namespace, request.client_name)
+        client_node = (client.fact.spec.node_name or "") if client else ""
+    tables = yield from nodes_tables(request, client_node, reports)
+    if client_node:
+        homes = dict.fromkeys(one.endpoint.node_name or "" for one in view.distinct)
+        others = tuple(node for node in homes if node and node != client_node)[:NODES]
+        tables = (*tables, *(yield from tables_at_hand(others, reports)))
+    held: list[tuple[NodeTables, Plane]] = []
+    for node in tables:
+        logs, configs, metrics = yield (
+            Need(Kind.LOG, node=node.owner),
+            Need(Kind.KUBE_PROXY_CONFIG),
+            Need(Kind.METRICS, node=node.owner),
+        )
+        found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
+        if found.release is not None and node.view.release is None:
+            told = released(node.view, found.release)
+            node = NodeTables(node.owner, node.name, told, node.dumps, node.unread)
+        held.append((node, found))
+    return held
+
+
+def _compared(
+    service: Service, slices: list[EndpointSlice], node: NodeTables, found: Plane
+) -> tuple[tuple[tuple[str, str], ...], list[InTable]]:
+    """What a Pod's new connection meets at each cluster address, and each backend that is held or should be."""
+    if found.used is None:
+        return (), []
+    tracer = Tracer(found.used.table)
+    path = found.used.observation.provenance.path
+    outcomes: list[tuple[str, str]] = []
+    states: list[InTable] = []
+    for want in expected(service, slices, node.view):
+        if want.kind != "cluster-ip":
+            continue
+        front = want.frontend
+        source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
+        met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
+        right = want.for_packet(Origin.POD, source)
+        wanted = {one.address: one for one in right.backends} if right.verdict is Verdict.BACKENDS else {}
+        outcomes.append((str(front), met.verdict.value))
+        held = {each.backend for each in met.backends}
+        for each in met.backends:
+            twin = wanted.get(each.backend.address)
+            if twin == each.backend:
+                state = Held.HELD
+            elif met.undecided:
+                state = Held.UNDECIDED
+            else:
+                state = Held.STALE if twin is None or twin in held else Held.WRONG_PORT
+            states.append(InTable(node.label, str(front), *each.backend, state, each.share, path, each.line))
+        told = {each.address for each in held}
+        for one in wanted.values():
+            if one not in held and one.address not in told:
+                state = Held.UNDECIDED if met.undecided else Held.MISSING
+                states.append(InTable(node.label, str(front), *one, state, None, path))
+    return tuple(outcomes), states
+
+
+def _endpoint(view: Scene, one: EndpointView, tables: listening.Tables, states: list[InTable]) -> Row:
+    pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
+    return Row(
+        address=one.address,
+        pod=one.who if one.who != one.address else "",
+        node=one.endpoint.node_name or (pod.spec.node_name if pod else "") or "",
+        zone=one.endpoint.zone or "",
+        slice=one.slice.name,
+        ready=one.endpoint.ready,
+        serving=one.endpoint.serving,
+        terminating=one.endpoint.terminating,
+        pod_ready=pod.ready if pod else None,
+        pod_state=_state(pod) if pod else "",
+        restarts=_restarts(pod) if pod else 0,
+        ports=tuple(_chain(port, one, tables) for port in view.service_ports),
+        tables=tuple(held for held in states if held.address == one.address),
+    )
+
+
+def _chain(port: ServicePort, one: EndpointView, tables: listening.Tables) -> PortChain:
+    target = port.target_port if port.target_port not in (None, 0, "") else port.port
+    label = f"{port.port}/{port.protocol}"
+    found = one.port_for(port)
+    if found is None or found.port is None:
+        return PortChain(label, str(target), None, "")
+    link = listening.link(one, found.port, port.protocol, tables.get(one.who))
+    return PortChain(label, str(target), found.port, link.reach.value, link.others)
+
+
+def _pod_alone(pod: Observation[Pod], addresses: list[str], states: list[InTable]) -> Row:
+    fact = pod.fact
+    return Row(
+        address=addresses[0] if addresses else "",
+        pod=fact.name,
+        node=fact.spec.node_name or "",
+        zone="",
+        slice="",
+        ready=None,
+        serving=None,
+        terminating=None,
+        pod_ready=fact.ready,
+        pod_state=_state(fact),
+        restarts=_restarts(fact),
+        ports=(),
+        tables=tuple(held for held in states if held.address in addresses),
+    )
+
+
+def _stranger(view: Scene, address: str, states: list[InTable]) -> Row:
+    """An address that a table holds and neither a slice nor the selector gives."""
+    owner = next((one.fact for one in view.pods if address in map(canonical, one.fact.ips)), None)
+    return Row(
+        address=address,
+        pod=owner.name if owner else "",
+        node=(owner.spec.node_name or "") if owner else "",
+        zone="",
+        slice="",
+        ready=None,
+        serving=None,
+        terminating=None,
+        pod_ready=owner.ready if owner else None,
+        pod_state=_state(owner) if owner else "no such Pod in the evidence",
+        restarts=_restarts(owner) if owner else 0,
+        ports=(),
+        tables=tuple(held for held in states if held.address == address),
+    )
+
+
+def _state(pod: Pod) -> str:
+    """The phase, or what keeps a container from running."""
+    if pod.deleting:
+        return "Terminating"
+    for one in pod.status.container_statuses or ():
+        if one.state is not None and one.state.waiting is not None and one.state.waiting.reason:
+            return one.state.waiting.reason
+    return pod.status.reason or pod.status.phase or ""
+
+
+def _restarts(pod: Pod) -> int:
+    return sum(one.restart_count for one in pod.status.container_statuses or ())

@@ -1,0 +1,176 @@
+"""The path of one connection as it is drawn: client, resolver, cluster DNS, Service, slices, data planes, Pods.
+
+Layers are questions, hops are things: each hop has the real names, addresses and ports of what the packet passes, and
+names the layers that judge it. What the evidence does not hold is left out or said so; nothing here judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import Service, ServicePort
+from svcpath.models.resolvers.registry import nameservers
+from svcpath.walk.ask import Asking
+from svcpath.walk.backends import Backends, backends
+from svcpath.walk.findings.finding import LayerName
+from svcpath.walk.layers.resolution import client as clients
+from svcpath.walk.layers.resolution import cluster_dns
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, host_port, scene
+
+#: Items of one hop that are told one by one.
+LIMIT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """``kind``: client, resolver, cluster-dns, service, slices, dataplane or pods."""
+
+    kind: str
+    name: str
+    facts: tuple[str, ...]
+    layers: tuple[LayerName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    hops: tuple[Hop, ...]
+    backends: Backends
+
+
+def path(request: Request) -> Asking[Path]:
+    view = yield from scene(request)
+    client = yield from clients.gather(request, view)
+    servers = nameservers(client.conf) if client.conf is not None else ()
+    dns = yield from cluster_dns.gather(servers)
+    held = yield from backends(request, view)
+    hops = [_client(request, client), _resolver(client), _dns(dns, servers)]
+    if request.service:
+        hops += [_service(request, view), _slices(view), _planes(held), _pods(view, held)]
+    return Path(tuple(hops), held)
+
+
+def _client(request: Request, client: Client) -> Hop:
+    pod = client.pod.fact if client.pod else None
+    if pod is not None:
+        facts = [", ".join(pod.ips)] if pod.ips else []
+        facts += [f"on {pod.spec.node_name}"] if pod.spec.node_name else []
+        facts += ["host network"] if pod.spec.host_network else []
+        return Hop("client", f"pod/{pod.name}", (*facts, *_container(request)), ())
+    if request.client_node:
+        return Hop("client", f"node/{request.client_node}", (), ())
+    if request.client:
+        return Hop("client", f"pod/{request.client_name}", ("not in the evidence", *_container(request)), ())
+    return Hop("client", "any client", (), ())
+
+
+def _container(request: Request) -> tuple[str, ...]:
+    return (f"container {request.container}",) if request.container else ()
+
+
+def _resolver(client: Client) -> Hop:
+    facts = [f"asks for {name}" for name in client.names[:1]]
+    if client.conf is None:
+        facts.append("resolv.conf not in the evidence")
+    else:
+        words = [line.split() for line in client.conf.splitlines()]
+        for line in words:
+            if line and line[0] == "options":
+                facts.append(" ".join(line[: LIMIT + 1]))
+            elif line and line[0] == "search":
+                facts += [f"search {domain}" for domain in line[1:2]] + line[2:LIMIT]
+    return Hop("resolver", ", ".join(client.resolvers) or "any resolver", tuple(facts), ("resolution",))
+
+
+def _dns(dns: ClusterDns, servers: tuple[str, ...]) -> Hop:
+    endpoints = [one for item in dns.slices for one in item.fact.endpoints or ()]
+    ready = sum(1 for one in endpoints if one.ready)
+    facts = [", ".join(servers[:LIMIT])] if servers else []
+    if endpoints:
+        facts.append(f"{ready} of {len(endpoints)} ready")
+    name = f"{dns.service.fact.name}.{dns.service.fact.namespace}" if dns.service else ""
+    return Hop("cluster-dns", name or "not in the evidence", tuple(facts), ("resolution",))
+
+
+def _service(request: Request, view: Scene) -> Hop:
+    service = view.service
+    if service is None:
+        why = "does not exist" if view.service_reply.absent else "not in the evidence"
+        return Hop("service", request.service, (why,), ("service",))
+    facts = [_kind(service)]
+    facts += [", ".join(service.cluster_ips)] if service.cluster_ips else []
+    ports = view.service_ports
+    facts += [_port(port) for port in ports[:LIMIT]]
+    facts += [f"and {len(ports) - LIMIT} more ports"] if len(ports) > LIMIT else []
+    return Hop("service", f"{service.name}.{service.namespace}", tuple(facts), ("service",))
+
+
+def _kind(service: Service) -> str:
+    if service.is_external_name:
+        return f"ExternalName {service.spec.external_name or ''}".rstrip()
+    return "headless" if service.is_headless else (service.spec.type or "ClusterIP")
+
+
+def _port(port: ServicePort) -> str:
+    target = port.target_port if port.target_port not in (None, 0, "") else port.port
+    return f"{port.port}/{port.protocol} → {target}"
+
+
+def _slices(view: Scene) -> Hop:
+    if not view.slices:
+        absent = "no slice" if view.slices_reply.absent or view.slices_reply.complete else "not in the evidence"
+        return Hop("slices", absent, (), ("endpoints",))
+    distinct = view.distinct
+    ready = len(view.ready)
+    draining = sum(1 for one in distinct if one.endpoint.serving and one.endpoint.terminating)
+    facts = [f"{ready} of {len(distinct)} ready"]
+    facts += [f"{draining} serving and terminating"] if draining else []
+    ports = dict.fromkeys(
+        f"{port.port}/{port.protocol or 'TCP'}"
+        for item in view.slices
+        for port in item.fact.ports or ()
+        if port.port is not None
+    )
+    facts += [", ".join(list(ports)[:LIMIT])] if ports else ["no port number"]
+    name = view.slices[0].fact.name if len(view.slices) == 1 else f"{len(view.slices)} slices"
+    return Hop("slices", name, tuple(facts), ("endpoints",))
+
+
+def _planes(held: Backends) -> Hop:
+    if not held.nodes:
+        return Hop("dataplane", "no table in the evidence", (), ("dataplane",))
+    facts = []
+    for node in held.nodes[:LIMIT]:
+        said = "; ".join(f"{front} {outcome}" for front, outcome in node.outcomes[:2])
+        count = {
+            held_in.address
+            for row in held.rows
+            for held_in in row.tables
+            if held_in.node == node.node and held_in.share
+        }
+        if node.outcomes and all(outcome == "backends" for _, outcome in node.outcomes):
+            said = f"to {len(count)} backend{'' if len(count) == 1 else 's'}"
+        facts.append(f"{node.node} ({node.mode}) {said}".rstrip())
+    more = len(held.nodes) - LIMIT
+    facts += [f"and {more} more nodes"] if more > 0 else []
+    name = held.nodes[0].node if len(held.nodes) == 1 else f"{len(held.nodes)} nodes"
+    return Hop("dataplane", name, tuple(facts), ("dataplane",))
+
+
+def _pods(view: Scene, held: Backends) -> Hop:
+    rows = [one for one in held.rows if one.slice or one.pod]
+    if not rows:
+        return Hop("pods", "none", (), ("ports", "pod"))
+    facts = []
+    for row in rows[:LIMIT]:
+        ports = [one.slice_port for one in row.ports if one.slice_port is not None]
+        place = host_port(row.address, ports[0]) if ports and row.address else row.address
+        shares = [one.share for one in row.tables if one.share is not None]
+        share = f" {shares[0].numerator}/{shares[0].denominator}" if shares else ""
+        facts.append(f"{place}{share}".strip() or row.pod)
+    more = len(rows) - LIMIT
+    facts += [f"and {more} more"] if more > 0 else []
+    name = rows[0].pod or rows[0].address if len(rows) == 1 else f"{len(rows)} Pods"
+    return Hop("pods", name, tuple(facts), ("ports", "pod"))

@@ -1,0 +1,174 @@
+"""Drift: kinds, ages, and what keeps an answer undecided."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from svcpath.evidence.facts.need import Kind
+from svcpath.models.dataplanes import Backend, Cause, Frontend, NodeView, Origin, ServiceTable, Times, drift
+from svcpath.models.dataplanes import Kind as Difference
+from svcpath.models.dataplanes.times import changed_at, seconds_of
+from tests.models.dataplanes.material import (
+    fullest,
+    recorded,
+    recorded_nodes,
+    recorded_objects,
+    service,
+    slice_of,
+    without_endpoint,
+)
+
+
+def _table(change: tuple[str, str] = ("", ""), mode: str = "iptables") -> ServiceTable:
+    view = recorded_nodes(mode)["w1"]
+    name, kind = ("iptables-save.txt", Kind.IPTABLES_SAVE) if mode == "iptables" else ("nft-ruleset.txt", Kind.NFT_LIST)
+    text = recorded(mode, f"w1.{name}")
+    if change[0]:
+        assert change[0] in text
+        text = text.replace(*change)
+    return fullest(kind, text, "w1", view.addresses)
+
+
+VIEW: NodeView = recorded_nodes("iptables")["w1"]
+
+
+def _kinds(table: ServiceTable, mode: str = "iptables") -> dict[Difference, Backend | None]:
+    services, slices = recorded_objects(mode)
+    report = drift(table, services, slices, VIEW)
+    assert report.decided
+    return {row.kind: row.backend for row in report.rows}
+
+
+def test_a_backend_on_another_port_is_a_wrong_port_and_says_which_is_right() -> None:
+    change = ("--to-destination 10.244.2.4:18080", "--to-destination 10.244.2.4:18081")
+    services, slices = recorded_objects("iptables")
+    (row,) = drift(_table(change), services, slices, VIEW).rows
+    assert row.kind is Difference.WRONG_PORT
+    assert (row.backend, row.wanted) == (Backend("10.244.2.4", 18081), Backend("10.244.2.4", 18080))
+
+
+def test_a_moved_named_port_is_a_wrong_target() -> None:
+    change = ("--to-destination 10.244.2.4:8080", "--to-destination 10.244.2.4:8081")
+    assert _kinds(_table(change)) == {Difference.WRONG_TARGET: Backend("10.244.2.4", 8081)}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (("--probability 0.50000000000", "--probability 0.20000000000"), Difference.UNEVEN_SHARES),
+        (("--seconds 10800", "--seconds 60"), Difference.AFFINITY_TIMEOUT),
+        (("--mark 0x4000/0x4000 -j RETURN", "--mark 0x8000/0x8000 -j RETURN"), Difference.MASQUERADE_MISSING),
+        (("-d 10.96.78.144/32", "-d 10.96.225.249/32"), Difference.REJECT_MISSING),
+    ],
+)
+def test_a_rule_that_was_changed_is_named_by_what_it_does(change: tuple[str, str], kind: Difference) -> None:
+    assert kind in _kinds(_table(change))
+
+
+def test_a_reject_for_a_service_with_endpoints_is_unexpected() -> None:
+    text = (
+        '-A KUBE-SERVICES -d 10.96.78.144/32 -p tcp -m comment --comment "service-ops/empty-service has no endpoints"'
+    )
+    nat = '-A KUBE-SERVICES -d 10.96.225.249/32 -p tcp -m comment --comment "service-ops/wrong-port cluster IP" -m tcp --dport 80 -j KUBE-SVC-GHO6WQYEUHKY7UBY\n'
+    other = (
+        text.replace("10.96.78.144", "10.96.225.249")
+        + " -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable\n"
+    )
+    table = _table((nat, ""))
+    assert table.ruleset is not None
+    changed = fullest(Kind.IPTABLES_SAVE, table.ruleset.text.replace(text, other + text), "w1", VIEW.addresses)
+    assert _kinds(changed) == {Difference.UNEXPECTED_REJECT: None}
+
+
+def test_a_frontend_without_a_service_is_said_only_if_all_services_are_known() -> None:
+    services, slices = recorded_objects("iptables")
+    fewer = [one for one in services if one.name != "wrong-port"]
+    (row,) = drift(_table(), fewer, slices, VIEW).rows
+    assert row.kind is Difference.SERVICE_UNKNOWN
+    assert row.frontend == Frontend("10.96.225.249", "TCP", 80)
+    assert row.service == "service-ops/wrong-port"
+    assert drift(_table(), fewer, slices, VIEW, complete=False).clean
+
+
+def test_an_address_that_its_service_gave_up_is_stale() -> None:
+    services, slices = recorded_objects("iptables")
+    moved = [
+        msgspec.structs.replace(
+            one, spec=msgspec.structs.replace(one.spec, cluster_ip="10.96.9.9", cluster_ips=("10.96.9.9",))
+        )
+        if one.name == "wrong-port"
+        else one
+        for one in services
+    ]
+    kinds = {row.kind: row.frontend for row in drift(_table(), moved, slices, VIEW).rows}
+    assert kinds == {
+        Difference.FRONTEND_MISSING: Frontend("10.96.9.9", "TCP", 80),
+        Difference.FRONTEND_STALE: Frontend("10.96.225.249", "TCP", 80),
+    }
+
+
+@pytest.mark.parametrize(
+    ("last_sync", "at", "cause", "age"),
+    [
+        (90.0, 110.0, Cause.LATE, 10.0),
+        (90.0, 200.0, Cause.STUCK, 100.0),
+        (150.0, 200.0, Cause.ALTERED, 100.0),
+        (None, 200.0, Cause.UNKNOWN, 100.0),
+        (90.0, None, Cause.LATE, None),
+    ],
+)
+def test_the_age_of_a_difference_says_late_stuck_or_altered(
+    last_sync: float | None, at: float | None, cause: Cause, age: float | None
+) -> None:
+    services, slices = recorded_objects("iptables")
+    change = "1970-01-01T00:01:40Z"
+    dated = tuple(
+        msgspec.structs.replace(
+            item,
+            metadata=msgspec.structs.replace(
+                item.metadata,
+                managed_fields=slice_of("x", [], changed=change).metadata.managed_fields,
+            ),
+        )
+        for item in without_endpoint(slices, "echo-server", "10.244.1.9")
+    )
+    (row,) = drift(_table(), services, dated, VIEW, times=Times(at=at, last_sync=last_sync)).rows
+    assert row.kind is Difference.STALE
+    assert (row.cause, row.age) == (cause, age)
+
+
+def test_managed_fields_tell_the_change_better_than_the_trigger_annotation() -> None:
+    item = slice_of("s", [], changed="2026-01-01T00:00:10Z")
+    noted = msgspec.structs.replace(
+        item,
+        metadata=msgspec.structs.replace(
+            item.metadata, annotations={"endpoints.kubernetes.io/last-change-trigger-time": "2026-01-01T00:00:00Z"}
+        ),
+    )
+    assert changed_at(noted) == seconds_of("2026-01-01T00:00:10Z")
+    assert seconds_of("yesterday") is None
+
+
+def test_a_family_that_the_dump_does_not_show_is_said_and_not_accused() -> None:
+    services, slices = recorded_objects("iptables")
+    six = service("six", "fd00:10:96::1")
+    report = drift(_table(), [*services, six], slices, VIEW)
+    assert report.clean
+    assert report.not_covered == ("IPv6",)
+
+
+def test_a_rule_that_is_not_understood_in_a_chain_of_a_service_is_undecided() -> None:
+    services, slices = recorded_objects("iptables")
+    change = ("-m statistic --mode random --probability 0.50000000000", "-m new-match --odd 3")
+    report = drift(_table(change), services, slices, VIEW)
+    assert not report.decided
+    assert not [row for row in report.rows if row.kind not in (Difference.MISSING, Difference.UNEVEN_SHARES)]
+
+
+def test_one_row_tells_all_origins_it_holds_for() -> None:
+    services, slices = recorded_objects("iptables")
+    change = ('-A OUTPUT -m comment --comment "kubernetes service portals" -j KUBE-SERVICES\n', "")
+    rows = drift(_table(change), services, slices, VIEW).rows
+    assert {row.origins for row in rows} == {(Origin.NODE,)}
+    assert {row.kind for row in rows} == {Difference.FRONTEND_MISSING}

@@ -1,0 +1,90 @@
+"""Reads (code, status) pairs back out of each written form, so that forms can be held against each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+Pairs = set[tuple[str, str]]
+STATUS = "pass|warn|fail|inconclusive|not-tested|skipped"
+VOID = {"meta", "br", "wbr"}
+
+
+def of_text(text: str) -> Pairs:
+    """Terminal, and Markdown with its escapes taken off."""
+    plain = text.replace("\\", "")
+    return {(code, status) for code, status in re.findall(rf"(SP\d{{3}}) ({STATUS}) at", plain)}
+
+
+def of_json(raw: bytes) -> Pairs:
+    return {(one["code"], one["status"]) for one in json.loads(raw)["findings"]}
+
+
+def of_sarif(text: str) -> Pairs:
+    return {(one["ruleId"], one["properties"]["status"]) for one in json.loads(text)["runs"][0]["results"]}
+
+
+class Page(HTMLParser):
+    """The elements of a page. Complains of what a browser would mend in silence: unclosed tags and doubled ids."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.faults: list[str] = []
+        self.claims: list[dict[str, str]] = []
+        self.layers: list[tuple[str, str]] = []
+        self.summary = ""
+        self.blocks: dict[str, str] = {}
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.faults.append(f"never closed: {self.open}")
+
+    def _in(self, name: str, css: str = "") -> bool:
+        return any(tag == name and (not css or css in (held.get("class") or "").split()) for tag, held in self.open)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        if len(held) != len(attrs):
+            self.faults.append(f"doubled attribute: {attrs}")
+        self.tags.append((tag, held))
+        css = (held.get("class") or "").split()
+        if tag == "article" and "claim" in css:
+            self.claims.append({"code": "", "status": ""})
+        if tag not in VOID:
+            self.open.append((tag, held))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open[-1][0] != tag:
+            self.faults.append(f"</{tag}> closes {self.open[-1:]}")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1][0] in ("script", "style"):
+            name = self.open[-1][0]
+            self.blocks[name] = self.blocks.get(name, "") + data
+            return
+        self.text.append(data)
+        if self._in("p", "summary"):
+            self.summary += data
+        if self._in("article", "claim") and self._in("h3"):
+            if self._in("span", "said"):
+                self.claims[-1]["status"] = self.claims[-1]["status"] or data
+            elif self._in("span", "chip") and not self._in("span", "soft"):
+                self.claims[-1]["code"] = data
+        if self._in("summary") and self._in("details", "layer"):
+            if self._in("span", "said"):
+                self._status = data
+            elif self._in("span", "name"):
+                self.layers.append((data, self._status))
+
+    @property
+    def pairs(self) -> Pairs:
+        return {(one["code"], one["status"]) for one in self.claims}

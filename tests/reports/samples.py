@@ -1,0 +1,108 @@
+"""Reports to render: every shipped recording and Service, one with every code, and one in which every text is hostile."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import msgspec
+
+from svcpath import api
+from svcpath.evidence.sources.recordings import recording
+from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
+from svcpath.walk.findings.catalogue import catalogue
+from svcpath.walk.findings.finding import LAYERS, SEVERITY
+
+RECORDED = [
+    (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")
+]
+
+#: Texts that break out of HTML, attributes, styles, scripts, XML or a terminal, if anything lets them.
+HOSTILE = (
+    "<script>window.hacked=1</script>",
+    "\"><img src=x onerror='window.hacked=1'>",
+    "</style></script><script>window.hacked=1</script>",
+    "' onmouseover='window.hacked=1' x='",
+    "javascript:window.hacked=1",
+    "\u202egnp.exe\u2066\u200f\ufeff",
+    "\x1b]8;;http://example.test\x07\x00\x08",
+    "]]> --> <!-- &lt;script&gt; &#x3c;script&#x3e;",
+    "{{constructor.constructor('window.hacked=1')()}} ${window.hacked=1}",
+    "\ud800 lone surrogate",
+    "x" * 300_000,
+)
+
+
+@functools.cache
+def recorded(mode: str, service: str) -> Report:
+    return api.diagnose(recording(mode), f"svc/{service}", namespace="service-ops", client="pod/client")
+
+
+def every_code() -> Report:
+    """A report in which each code of the catalogue stands once, statuses taking turns, every layer with findings."""
+    base = recorded("iptables", "wrong-port")
+    statuses = itertools.cycle(SEVERITY)
+    findings = []
+    for code, known in catalogue().items():
+        layer = known.layer if known.layer in LAYERS else "resolution"
+        evidence = EvidenceRecord(
+            sentence=f"seen for {code}", command=f"kubectl get {code}", place="", observation=None
+        )
+        hypothesis = HypothesisRecord(
+            cause=f"cause of {code}",
+            layer=layer,
+            standing="supported",
+            supports=(evidence,),
+            against=(),
+            falsifier=f"check {code}",
+            refutes="printing nothing",
+        )
+        findings.append(
+            FindingRecord(
+                code=code,
+                layer=layer,
+                status=next(statuses).value,
+                sentence=f"sentence of {code}",
+                share="1 of 2 backends",
+                details=(f"detail of {code}",),
+                remedy=f"mend {code}",
+                evidence=(evidence,),
+                hypotheses=(hypothesis,),
+            )
+        )
+    layers = tuple(
+        LayerRecord(
+            name=name,
+            status=SEVERITY[i % len(SEVERITY)].value,
+            decisive=i < 2,
+            sentence=f"what {name} says",
+            findings=tuple(n for n, one in enumerate(findings) if one.layer == name),
+        )
+        for i, name in enumerate(LAYERS)
+    )
+    return msgspec.structs.replace(base, findings=tuple(findings), layers=layers)
+
+
+def hostile() -> Report:
+    """The fault's report with every free text replaced: names, sentences, commands, paths, times."""
+    payloads = itertools.cycle(HOSTILE)
+    kept = {"schema", "status", "standing", "layer", "cause_layer", "observation", "id", "state", "kind", "socket"}
+
+    def spoilt(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            if key == "frontends":
+                return {next(payloads): next(payloads) for _ in value}
+            return {name: spoilt(one, name) for name, one in value.items()}
+        if isinstance(value, list | tuple):
+            return (
+                value
+                if key in ("layers", "listens_on") and value and isinstance(value[0], str | int)
+                else [spoilt(one, key) for one in value]
+            )
+        if isinstance(value, str) and key not in kept:
+            return next(payloads)
+        return value
+
+    base = msgspec.to_builtins(recorded("nftables", "wrong-port"))
+    return msgspec.convert(spoilt(base), Report)

@@ -1,0 +1,67 @@
+"""One report in all its forms: terminal, Markdown, HTML, SARIF, JUnit and JSON say the same statuses and codes."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from svcpath.reports.renderers import html, junit, markdown, sarif, terminal
+from svcpath.reports.report import Report, encode
+from svcpath.reports.views.diagnosis import document
+from svcpath.reports.views.diagnosis_page import page
+from svcpath.walk.findings.catalogue import catalogue
+from tests.reports import forms
+from tests.reports.samples import RECORDED, every_code, recorded
+from tests.walk.kinds import BROKEN, SOUND
+
+
+def agree(report: Report) -> None:
+    said = forms.of_json(encode(report))
+    told = document(report, verbose=True)
+    assert forms.of_text(terminal.render(told)) == said
+    assert forms.of_text(markdown.render(told)) == said
+    whole = page(report)
+    assert forms.Page(html.render(whole)).pairs == said
+    assert forms.of_sarif(sarif.render(whole)) == said
+    # The long Document, told from top to bottom, loses none either.
+    assert forms.of_text(terminal.render(whole)) == said
+    assert forms.of_text(markdown.render(whole)) == said
+
+
+def test_every_code_of_the_catalogue_has_one_status_in_all_forms() -> None:
+    report = every_code()
+    assert {one.code for one in report.findings} == set(catalogue())
+    agree(report)
+
+
+@pytest.mark.parametrize(("mode", "service"), RECORDED)
+def test_recordings_read_the_same_in_all_forms(mode: str, service: str) -> None:
+    agree(recorded(mode, service))
+
+
+def test_every_kind_of_fault_reads_the_same_in_all_forms() -> None:
+    for one in (*BROKEN, *SOUND):
+        agree(one.build().diagnose(one.target, **one.options))
+
+
+def test_layers_end_alike_in_html_terminal_and_junit() -> None:
+    report = every_code()
+    wanted = [(one.name, one.status) for one in report.layers]
+    whole = page(report)
+    assert forms.Page(html.render(whole)).layers == wanted
+    kinds = {"fail": "failure", "inconclusive": "error", "not-tested": "skipped", "skipped": "skipped"}
+    cases = ElementTree.fromstring(junit.render(whole)).iter("testcase")
+    assert [(one.get("name"), one[0].tag) for one in cases] == [
+        (name, kinds.get(status, "system-out")) for name, status in wanted
+    ]
+    lines = markdown.render(document(report)).splitlines()
+    table = [re.match(r"\| \S (\S+?)(?:, not decisive)? \| (\S+) \|", line) for line in lines]
+    assert [(one[2], one[1]) for one in table if one] == wanted
+
+
+def test_the_html_verdict_is_the_json_summary() -> None:
+    for mode, service in RECORDED:
+        report = recorded(mode, service)
+        assert forms.Page(html.render(page(report))).summary == report.verdict.summary

@@ -1,0 +1,87 @@
+"""Every report there is keeps to the shipped schema, and points only at what it holds."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+
+from svcpath.api import diagnose
+from svcpath.evidence.sources.recordings import recording
+from svcpath.reports.report import Report, decode, encode
+from tests.walk.cases import case, names
+from tests.walk.kinds import BROKEN, SOUND
+
+
+def _shipped(name: str) -> Any:
+    return json.loads(importlib.resources.files("svcpath.reports").joinpath("schemas", name).read_bytes())
+
+
+def _reports() -> Iterator[tuple[str, Report]]:
+    for mode in ("iptables", "nftables"):
+        for service in ("echo-server", "echo-headless", "empty-service", "wrong-port"):
+            report = diagnose(recording(mode), f"svc/{service}", namespace="service-ops", symptom="refused")
+            yield f"{mode} {service}", report
+    for name in names(1, 99):
+        yield name, case(name).diagnose()
+    for one in (*BROKEN, *SOUND):
+        yield one.name, one.build().diagnose(one.target, **one.options)
+
+
+def test_every_report_keeps_to_the_schema_and_comes_back_as_it_was() -> None:
+    shipped = _shipped("svcpath.report-v1.schema.json")
+    jsonschema.Draft202012Validator.check_schema(shipped)
+    validator = jsonschema.Draft202012Validator(shipped)
+    seen = 0
+    for where, report in _reports():
+        errors = [
+            f"{where}: {one.json_path}: {one.message}" for one in validator.iter_errors(json.loads(encode(report)))
+        ]
+        assert not errors, "\n".join(errors)
+        assert decode(encode(report)) == report, where
+        seen += 1
+    assert seen > 100
+
+
+def test_the_schema_refuses_what_is_no_report() -> None:
+    validator = jsonschema.Draft202012Validator(_shipped("svcpath.report-v1.schema.json"))
+    good = json.loads(encode(diagnose(recording("iptables"), "svc/wrong-port", namespace="service-ops")))
+    validator.validate(good)
+    for change in (
+        {"schema": "svcpath.report/v2"},
+        {"verdict": {**good["verdict"], "summary": None}},
+        {"verdict": "fault"},
+        {"layers": [{**good["layers"][0], "decisive": "yes"}]},
+        {"findings": {}},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({**good, **change})
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate({key: value for key, value in good.items() if key != "findings"})
+
+
+def test_a_report_points_only_at_what_it_holds() -> None:
+    for where, report in _reports():
+        held = {one.id for one in report.observations}
+        indices = [index for layer in report.layers for index in layer.findings]
+        assert indices == list(range(len(report.findings))), where
+        assert [layer.name for layer in report.layers] == [
+            "resolution",
+            "service",
+            "endpoints",
+            "ports",
+            "pod",
+            "dataplane",
+            "lifecycle",
+        ]
+        for finding in report.findings:
+            for each in (*finding.evidence, *(two for one in finding.hypotheses for two in one.supports)):
+                assert each.observation is None or each.observation in held, where
+        if report.verdict.status in ("fault", "warning"):
+            deciding = [one for one in report.findings if one.code == report.verdict.code]
+            assert deciding, where
+            assert report.verdict.layer in {one.layer for one in deciding}, where

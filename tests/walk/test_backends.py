@@ -1,0 +1,124 @@
+"""The rows and the picture of a report: each backend beside every node's table, drift seen both ways."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from svcpath.api import diagnose
+from svcpath.evidence.sources.memory import BytesSource
+from svcpath.reports.report import BackendRecord, Report
+from tests.walk.clusters import NAMESPACE, Cluster, cluster
+from tests.walk.kinds import BROKEN, SOUND
+
+
+def tampered(made: Cluster, count: int, **options: str) -> Report:
+    """The tables are of before; the slices have lost their first ``count`` endpoints since."""
+    evidence = made.evidence()
+    for item in made.of("EndpointSlice"):
+        item["endpoints"] = item["endpoints"][count:]
+    evidence["objects.json"] = made.evidence()["objects.json"]
+    return diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE, **options)
+
+
+def programmed(count: int = 3) -> Cluster:
+    made = cluster(count).settle()
+    made.dumps = True
+    return made
+
+
+def states(row: BackendRecord) -> set[tuple[str, str, str]]:
+    return {(one.node, one.state, one.share) for one in row.tables}
+
+
+def test_every_backend_is_held_by_every_node_with_its_share() -> None:
+    report = programmed().diagnose()
+    assert report.verdict.status == "healthy"
+    assert len(report.backends) == 3
+    for row in report.backends:
+        assert states(row) == {("w1", "held", "1/3"), ("w2", "held", "1/3")}
+        assert (row.ready, row.serving, row.terminating, row.pod_ready) == (True, True, False, True)
+        assert [one.socket for one in row.ports] == ["listens"]
+        assert all(one.line > 0 and one.path == f"{one.node}.iptables-save.txt" for one in row.tables)
+
+
+def test_a_backend_that_no_slice_gives_is_stale_where_it_is_held() -> None:
+    report = tampered(programmed(), 1)
+    gone = next(row for row in report.backends if not row.slice)
+    assert states(gone) == {("w1", "stale", "1/3"), ("w2", "stale", "1/3")}
+    assert gone.ready is None
+    assert {state for row in report.backends if row.slice for _, state, _ in states(row)} == {"held"}
+
+
+def test_a_backend_that_a_table_lacks_is_missing_there_alone() -> None:
+    made, small = programmed(3), programmed(3)
+    small.get("Pod", "web-1")["metadata"]["labels"] = {}
+    evidence = made.evidence()
+    evidence["w2.iptables-save.txt"] = small.settle().evidence()["w2.iptables-save.txt"]
+    report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
+    row = next(one for one in report.backends if one.pod == "web-1")
+    assert states(row) == {("w1", "held", "1/3"), ("w2", "missing", "")}
+
+
+def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
+    made = programmed(2)
+    evidence = made.evidence()
+    before = evidence["w1.iptables-save.txt"]
+    first = made.get("Pod", "web-1")["status"]["podIP"]
+    port = made.of("EndpointSlice")[0]["ports"][0]["port"]
+    evidence["w1.iptables-save.txt"] = before.replace(f"{first}:{port}".encode(), f"{first}:9999".encode())
+    assert evidence["w1.iptables-save.txt"] != before
+    report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
+    row = next(one for one in report.backends if one.pod == "web-1")
+    assert {(one.node, one.state, one.port) for one in row.tables} == {("w1", "wrong port", 9999), ("w2", "held", port)}
+    assert len(report.backends) == 2
+
+
+def test_without_slices_nobody_says_what_a_table_should_hold() -> None:
+    made = programmed()
+    evidence = made.evidence()
+    made.drop("EndpointSlice")
+    alone = [one for one in made.objects if one["kind"] == "Service"]
+    made.objects = alone
+
+    evidence["objects.json"] = json.dumps(alone[0]).encode()
+    report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
+    assert [one for row in report.backends for one in row.tables] == []
+
+
+def test_a_pod_that_the_selector_picks_and_no_slice_lists_has_a_row() -> None:
+    made = cluster(2).settle()
+    for item in made.of("EndpointSlice"):
+        item["endpoints"] = item["endpoints"][1:]
+    report = made.diagnose()
+    assert sorted((row.pod, bool(row.slice)) for row in report.backends) == [("web-1", False), ("web-2", True)]
+
+
+def test_the_picture_has_the_seven_hops_in_the_order_of_the_packet() -> None:
+    report = programmed().diagnose()
+    assert [one.kind for one in report.path] == [
+        "client",
+        "resolver",
+        "cluster-dns",
+        "service",
+        "slices",
+        "dataplane",
+        "pods",
+    ]
+    layers = [one.name for one in report.layers]
+    assert all(set(one.layers) <= set(layers) for one in report.path)
+
+
+@pytest.mark.parametrize("client", ["", "node/w1"])
+def test_a_row_never_says_more_than_the_layers_do(client: str) -> None:
+    """Where the data plane's layer passes, no row shows drift; where ports pass, every usable socket listens."""
+    for one in (*BROKEN, *SOUND):
+        report = one.build().diagnose(one.target, **{**one.options, **({"client": client} if client else {})})
+        ended = {layer.name: layer.status for layer in report.layers}
+        seen = {each.state for row in report.backends for each in row.tables if not client or each.node == "w1"}
+        if ended["dataplane"] == "pass":
+            assert seen <= {"held"}, one.name
+        usable = {each.socket for row in report.backends for each in row.ports if row.ready}
+        if ended["ports"] == "pass":
+            assert usable <= {"listens", "not looked at", ""}, one.name
