@@ -58,15 +58,23 @@ def budget(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
+    from svcpath.drill.load import is_database, load
     from svcpath.reports.report import encode
+    from svcpath.reports.timeline import measured
     from svcpath.reports.views.budget import document
     from svcpath.reports.views.budget_page import page
 
     wanted = output.parse(outputs)
     if on_signal not in ("", "exit", "finish", "ignore"):
         raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
+    databases = [one for one in paths if is_database(one)]
+    recorded = None
+    for one in databases:
+        found = measured(load([one])[0])
+        recorded = found if recorded is None else recorded.filled(found)
     result = api.budget(
-        api.manifests(*paths),
+        api.manifests(*(one for one in paths if one not in databases)),
+        recorded=recorded,
         workload=workload,
         namespace=namespace,
         longest_request=longest,
