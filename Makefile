@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill
+.PHONY: readme help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
@@ -82,6 +82,10 @@ score: lab
 
 recordings: lab
 	$(BIN)/svcpath lab score --mode both --seed 1 --keep tests/data/lab/recordings
+
+# The console blocks of the README, from what the commands print now.
+readme: $(VENV)/.dev
+	$(BIN)/python -m tests.write_readme
 
 lock:
 	sh requirements/lock.sh
