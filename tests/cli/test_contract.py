@@ -137,7 +137,7 @@ def test_quiet_is_the_verdict_on_one_line_and_verbose_is_more_than_the_plain_for
     assert len(verbose) > len(plain)
     healthy = svcpath("diagnose", "svc/echo-server", *WHO, "--evidence", recording)
     assert len([line for line in healthy.out.splitlines() if line[:1] in set("✔!✖?·")]) == 7
-    assert len(healthy.out.splitlines()) == 10
+    assert len(healthy.out.splitlines()) == 11
 
 
 def test_the_same_evidence_gives_the_same_bytes_whatever_the_folder_the_order_and_the_names_of_ways(

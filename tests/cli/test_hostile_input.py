@@ -267,7 +267,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, dict[str, bytes]]:
     return how, {**FILES[mode], path: bytes(raw)}
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged(), st.sampled_from(["echo-server", "echo-headless", "empty-service", "wrong-port"]))
 def test_a_damaged_recording_gives_a_report_or_an_error_of_svcpath(
     held: tuple[str, dict[str, bytes]], name: str

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from svcpath import api
+from svcpath.drill.load import load
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.document import Document
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Report
-from svcpath.reports.views import drift_page, resolution_page
+from svcpath.reports.timeline import timeline_report
+from svcpath.reports.views import budget_page, drift_page, resolution_page, timeline_page
 from svcpath.reports.views.diagnosis_page import page as page_of
 from tests.reports.samples import RECORDED, every_code, hostile, recorded
 from tests.reports.test_html import timeline
@@ -40,6 +42,15 @@ def _drift() -> Document:
     return drift_page.page(api.drift(FilesSource([CASES / "47-leftover-iptables-reject-after-ipvs"])))
 
 
+def _drain() -> Document:
+    found, gaps = load([ROOT / "tests" / "data" / "drain" / "recorded"])
+    return timeline_page.page(timeline_report(found, gaps))
+
+
+def _budget() -> Document:
+    return budget_page.page(api.budget(api.manifests(CASES / "62-prestop-longer-than-grace"), longest_request=6))
+
+
 def stale() -> Report:
     """A backend that a node's table holds and no slice gives."""
     made = cluster(3).settle()
@@ -58,6 +69,8 @@ DOCUMENTS = {
     "resolve": _resolve,
     "drift": _drift,
     "timeline": lambda: timeline(400),
+    "drain": _drain,
+    "budget": _budget,
 }
 
 
@@ -71,7 +84,7 @@ class Watched:
         page.on("request", lambda one: self.asked.append(one.url))
         page.on("console", lambda one: self.said.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda one: self.said.append(f"error: {one}"))
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.goto(path.as_uri())
         self.own = path.as_uri()
 
@@ -213,12 +226,13 @@ def test_a_command_is_copied_whole(browser: Browser, tmp_path: Path) -> None:
 
 def test_paper_shows_what_a_click_would(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, tmp_path, page_of(recorded("iptables", "wrong-port"))) as seen:
+        before = seen.page.locator("details[open]").count()
         seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert seen.page.locator("details:not([open])").count() == 0
         seen.page.emulate_media(media="print")
         assert not seen.page.locator(".command button").first.is_visible()
         seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert seen.page.locator("details[open]").count() == 1
+        assert seen.page.locator("details[open]").count() == before
 
 
 def test_any_two_resolvers_stand_side_by_side(browser: Browser, tmp_path: Path) -> None:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
 
 from svcpath import api
+from svcpath.drill.load import load
 from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
+from svcpath.models.drain.moments import Connection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
+from svcpath.reports.timeline import timeline_report
 from tests.reports.samples import RECORDED, every_code, hostile, recorded
 from tests.reports.write_schemas import path_of, text_of
+
+DATA = Path(__file__).parent.parent / "data"
 
 
 def results() -> list[Record]:
@@ -29,7 +36,19 @@ def results() -> list[Record]:
         api.frontends(source),
         *api.trace(source, "10.96.0.10", 53, "UDP"),
         _score(),
+        api.budget(api.manifests(DATA / "cases" / "62-prestop-longer-than-grace"), longest_request=6),
+        _drain(),
     ]
+
+
+def _drain() -> Record:
+    """The recorded drain, and connections beside it."""
+    found, gaps = load([DATA / "drain" / "recorded"])
+    made = tuple(
+        Connection("http", found.zero + i, found.zero + i, None, None, found.zero + i + 0.25, f"web-{i % 2}", outcome)
+        for i, outcome in enumerate(("ok", "refused", "ok", "http-error"))
+    )
+    return timeline_report(dataclasses.replace(found, connections=made), gaps)
 
 
 def _score() -> Record:

@@ -88,7 +88,7 @@ def timeline(count: int = 40) -> Document:
     starts = tuple(i * 10 / count for i in range(count))
     held = Connections(
         starts=starts,
-        lengths=tuple(0.5 + i % 3 for i in range(count)),
+        lengths=tuple((0.5 + i % 3) * min(1, 400 / count) for i in range(count)),
         outcome=tuple(int(i % 7 == 0) for i in range(count)),
         backend=tuple(i % 2 for i in range(count)),
         outcomes=(("200", Mark.PASS), (HOSTILE[0], Mark.FAIL)),

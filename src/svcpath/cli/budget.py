@@ -52,20 +52,29 @@ def budget(
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
+    from svcpath.drill.load import is_database, load
     from svcpath.reports.report import encode
+    from svcpath.reports.timeline import measured
     from svcpath.reports.views.budget import document
+    from svcpath.reports.views.budget_page import page
 
     wanted = output.parse(outputs)
     if on_signal not in ("", "exit", "finish", "ignore"):
         raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
+    databases = [one for one in paths if is_database(one)]
+    recorded = None
+    for one in databases:
+        found = measured(load([one])[0])
+        recorded = found if recorded is None else recorded.filled(found)
     result = api.budget(
-        api.manifests(*paths),
+        api.manifests(*(one for one in paths if one not in databases)),
+        recorded=recorded,
         workload=workload,
         namespace=namespace,
         longest_request=longest,
@@ -75,7 +84,7 @@ def budget(
         on_signal=on_signal,
         path=path or (),
     )
-    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result))
+    output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
         return Exit.UNDECIDED
     if any(one.outcome == "lost" for one in result.workloads):

@@ -60,7 +60,7 @@ def show(
     files: Recording,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help="terminal, json or markdown; several times."),
+        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Events of the API too.")] = False,
 ) -> int:
@@ -68,11 +68,12 @@ def show(
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import timeline_report
     from svcpath.reports.views.timeline import document
+    from svcpath.reports.views.timeline_page import page
 
     wanted = output.parse(outputs)
     found, gaps = load(files)
     report = timeline_report(found, gaps)
-    output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report))
+    output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report), lambda: page(report))
     if not report.deletions:
         return Exit.UNDECIDED
     return Exit.BAD if any(one.level == "error" for one in report.findings) else Exit.GOOD

@@ -206,7 +206,7 @@ def _sysctl(present: Sequence[Observation[Any]], key: str) -> str | None:
 
 
 def _finite(value: float | None) -> float | None:
-    return None if value is None or math.isinf(value) else round(value, 6)
+    return None if value is None or math.isinf(value) else round(float(value), 6)
 
 
 def _term(term: Term) -> TermRecord:
@@ -214,7 +214,7 @@ def _term(term: Term) -> TermRecord:
         name=term.name,
         seconds=_finite(term.seconds),
         origin=term.origin.value,
-        low=term.low,
+        low=float(term.low),
         high=_finite(term.high),
         detail=term.detail,
     )

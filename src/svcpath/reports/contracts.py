@@ -9,14 +9,16 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.reports import dataplane, resolve, score
+from svcpath.reports import budget, dataplane, resolve, score, timeline
 from svcpath.reports import report as diagnosis
 from svcpath.reports.document import Document
 from svcpath.reports.report import Record
+from svcpath.reports.views import budget as budget_view
+from svcpath.reports.views import budget_page, diagnosis_page, drift_page, resolution, resolution_page, timeline_page
 from svcpath.reports.views import dataplane as dataplane_view
 from svcpath.reports.views import diagnosis as diagnosis_view
-from svcpath.reports.views import diagnosis_page, drift_page, resolution, resolution_page
 from svcpath.reports.views import score as score_view
+from svcpath.reports.views import timeline as timeline_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,18 @@ CONTRACTS: dict[str, Contract] = {
             dataplane.ShowContract,
             lambda saved, verbose: dataplane_view.show_document(saved),
             dataplane_view.show_document,
+        ),
+        Contract(
+            budget.SCHEMA,
+            budget.BudgetContract,
+            lambda saved, verbose: budget_view.document(saved, verbose=verbose),
+            budget_page.page,
+        ),
+        Contract(
+            timeline.SCHEMA,
+            timeline.TimelineContract,
+            lambda saved, verbose: timeline_view.document(saved, verbose=verbose),
+            timeline_page.page,
         ),
         Contract(
             score.SCHEMA,

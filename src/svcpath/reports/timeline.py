@@ -79,6 +79,18 @@ class SaidRecord(Record, frozen=True, kw_only=True):
     text: str
 
 
+class ColumnsRecord(Record, frozen=True, kw_only=True):
+    """Connections and requests as columns, seconds after 0; ``outcome`` and ``peer`` are indices into ``outcomes`` and
+    ``peers``."""
+
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+    outcome: tuple[int, ...]
+    peer: tuple[int, ...]
+    outcomes: tuple[str, ...]
+    peers: tuple[str, ...]
+
+
 class TimelineContract(Record, frozen=True, kw_only=True):
     schema: str
     zero: str
@@ -90,6 +102,7 @@ class TimelineContract(Record, frozen=True, kw_only=True):
     rollout_reported: float | None
     findings: tuple[SaidRecord, ...]
     gaps: tuple[str, ...]
+    columns: ColumnsRecord | None = None
 
 
 def seen_of(events: Sequence[WatchEvent]) -> tuple[Seen, ...]:
@@ -169,6 +182,21 @@ def timeline_report(found: Timeline, gaps: Sequence[str] = ()) -> TimelineContra
         rollout_reported=_round(found.rollout_reported),
         findings=tuple(SaidRecord(code=one.code, level=one.level, text=one.text) for one in findings(found)),
         gaps=tuple(gaps),
+        columns=_columns(found) if found.connections else None,
+    )
+
+
+def _columns(found: Timeline) -> ColumnsRecord:
+    ordered = sorted(found.connections, key=lambda one: (one.start, one.end, one.peer))
+    outcomes = {name: i for i, name in enumerate(sorted({one.outcome for one in ordered}))}
+    peers = {name: i for i, name in enumerate(sorted({one.peer for one in ordered}))}
+    return ColumnsRecord(
+        start=tuple(round(one.start - found.zero, 4) for one in ordered),
+        end=tuple(round(one.end - found.zero, 4) for one in ordered),
+        outcome=tuple(outcomes[one.outcome] for one in ordered),
+        peer=tuple(peers[one.peer] for one in ordered),
+        outcomes=tuple(outcomes),
+        peers=tuple(peers),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svcpath.reports.budget import BudgetContract, FindingRecord, MarginRecord, TermRecord, WorkloadRecord
 from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
 
-_WORDS = {"holds": (Mark.PASS, "HOLDS"), "lost": (Mark.FAIL, "DOES NOT HOLD"), "open": (Mark.INCONCLUSIVE, "OPEN")}
+WORDS = {"holds": (Mark.PASS, "HOLDS"), "lost": (Mark.FAIL, "DOES NOT HOLD"), "open": (Mark.INCONCLUSIVE, "OPEN")}
 _LEVELS = {"error": "✖", "warning": "!", "note": "·"}
 
 
@@ -18,18 +18,18 @@ def document(report: BudgetContract, *, verbose: bool = False) -> Document:
     shown = [one for one in report.workloads if verbose or one.serves or one.outcome == "lost"]
     for one in shown or report.workloads[:1]:
         if len(report.workloads) > 1:
-            sections.append(Note(_title(one)))
-        sections.extend(_workload(one))
+            sections.append(Note(title(one)))
+        sections.extend(workload(one))
     quiet = len(report.workloads) - len(shown)
     if quiet and shown:
         sections.append(Note(f"{quiet} more workloads take no traffic that the evidence shows (-v has them)"))
     if report.findings:
         sections.append(Points("Findings", tuple(_finding(one) for one in report.findings), plain=True))
-    title = _title(report.workloads[0]) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
-    return Document(title, tuple(sections))
+    name = title(report.workloads[0]) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
+    return Document(name, tuple(sections))
 
 
-def _title(one: WorkloadRecord) -> str:
+def title(one: WorkloadRecord) -> str:
     hooks = [
         f"{'' if len(one.containers) == 1 else each.name + ' '}preStop {_hook(each.hook)} ({each.spelling})"
         for each in one.containers
@@ -43,13 +43,13 @@ def _hook(seconds: float | None) -> str:
     return "of unknown length" if seconds is None else f"{seconds:g} s"
 
 
-def _workload(one: WorkloadRecord) -> list[Section]:
+def workload(one: WorkloadRecord) -> list[Section]:
     sections: list[Section] = [
         Table(("term", "seconds", "origin"), tuple(_term(term) for term in one.terms), "lrl"),
         Points("The clock of one deletion", tuple(Point(text) for text in _ruler(one)), plain=True),
     ]
-    mark, word = _WORDS[one.outcome]
-    sections.append(Statement(mark, word, _said(one)))
+    mark, word = WORDS[one.outcome]
+    sections.append(Statement(mark, word, said(one)))
     if one.limits:
         rows = tuple(
             (each.name, _limit(each.largest), _limit(each.finishing) if each.finishing is not None else "")
@@ -114,7 +114,7 @@ def _ruler(one: WorkloadRecord) -> list[str]:
     return [f"{at:>6.4g} s  {what}" for at, what in moments]
 
 
-def _said(one: WorkloadRecord) -> str:
+def said(one: WorkloadRecord) -> str:
     if one.outcome == "lost":
         return "margins: " + ", ".join(_margin(each) for each in one.margins)
     text = "margins: " + ", ".join(_margin(each) for each in one.margins)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.errors import UnknownTarget
 from svcpath.reports.document import (
     Cause,
     Cell,
@@ -38,7 +37,7 @@ from svcpath.reports.report import (
     Report,
 )
 from svcpath.reports.views import diagnosis
-from svcpath.walk.findings.catalogue import entry
+from svcpath.reports.views.codes import about
 
 #: Rows of one table, findings of one layer, exhibits of one finding; the JSON form holds all.
 ROWS, FINDINGS, EXHIBITS = 400, 100, 40
@@ -110,20 +109,16 @@ def _station(
 
 
 def _claim(one: FindingRecord, seen: dict[str, ObservationRecord], *, chief: bool) -> Claim:
-    try:
-        known = entry(one.code)
-        title, meaning, remedy = known.title, known.meaning, known.remedy
-    except UnknownTarget:  # a report saved by another release
-        title, meaning, remedy = one.code, "", ""
+    known = about(one.code)
     return Claim(
         code=one.code,
         mark=diagnosis.MARKS[one.status],
         text=one.sentence,
         about=one.layer,
         share=one.share,
-        title=title,
-        meaning=meaning,
-        help=remedy,
+        title=known.title,
+        meaning=known.meaning,
+        help=known.help,
         details=one.details,
         remedy=one.remedy,
         exhibits=tuple(_exhibits(one.evidence, seen)),

@@ -6,7 +6,7 @@ from svcpath.models.dataplanes import Kind
 from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
 from svcpath.reports.document import Cell, Claim, Document, Exhibit, Mark, Matrix, Path, Point, Points, Section, Station
 from svcpath.reports.views import dataplane
-from svcpath.walk.findings.catalogue import entry
+from svcpath.reports.views.codes import About, about
 from svcpath.walk.layers.dataplane.agreement import BREAKS, CODES
 
 #: Rows drawn; the JSON form holds all.
@@ -56,7 +56,7 @@ def _station(node: NodeDrift, report: DriftContract) -> Station:
 def _claim(row: DriftRow) -> Claim:
     kind = Kind(row.kind)
     code = CODES.get(kind, "")
-    known = entry(code) if code else None
+    known = about(code) if code else About(row.kind, "", "")
     exhibit = Exhibit(f"rule in {row.path}", "", row.path, row.rule)
     return Claim(
         code=code or row.kind,
@@ -64,9 +64,9 @@ def _claim(row: DriftRow) -> Claim:
         text=dataplane.drift_text(row),
         about="dataplane",
         share=f"{row.share} of new connections" if row.share else "",
-        title=known.title if known else row.kind,
-        meaning=known.meaning if known else "",
-        help=known.remedy if known else "",
+        title=known.title,
+        meaning=known.meaning,
+        help=known.help,
         exhibits=(exhibit,) if row.path else (),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
 from svcpath.reports.timeline import DeletionRecord, MomentRecord, TimelineContract
 
-_LEVELS = {"error": Mark.FAIL, "warning": Mark.WARN, "note": Mark.PASS}
+MARKS = {"error": Mark.FAIL, "warning": Mark.WARN, "note": Mark.PASS}
 _WORDS = {"error": "LOST", "warning": "WARNING", "note": "NOTE"}
 #: Kinds that are left out unless everything is asked for.
 _NOISE = frozenset({"event"})
@@ -19,6 +19,19 @@ def document(report: TimelineContract, *, verbose: bool = False) -> Document:
     hidden = len(report.moments) - len(shown)
     if hidden:
         sections.append(Note(f"{hidden} events left out (-v has them)"))
+    sections.extend(tables(report))
+    for one in report.findings:
+        sections.append(Statement(MARKS[one.level], _WORDS[one.level], one.text, one.code))
+    if report.deletions and not report.findings:
+        sections.append(Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows"))
+    if report.gaps:
+        sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
+    return Document(f"0 = {report.zero}", tuple(sections))
+
+
+def tables(report: TimelineContract) -> list[Section]:
+    """What each deletion measured, and when new connections failed."""
+    sections: list[Section] = []
     if report.deletions:
         table = tuple(_deletion(one) for one in report.deletions)
         columns = ("Pod", "grace", "slice", "nodes", "signal", "ended", "exit", "removed", "gone")
@@ -32,13 +45,19 @@ def document(report: TimelineContract, *, verbose: bool = False) -> Document:
             for one in report.outages
         )
         sections.append(Table(("from", "to", "failed", "uncertainty"), edges, "rrrl", title="New connections failed"))
-    for one in report.findings:
-        sections.append(Statement(_LEVELS[one.level], _WORDS[one.level], one.text, one.code))
-    if report.deletions and not report.findings:
-        sections.append(Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows"))
-    if report.gaps:
-        sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
-    return Document(f"0 = {report.zero}", tuple(sections))
+    return sections
+
+
+def statement(report: TimelineContract) -> Statement:
+    """The recording in one sentence: its worst finding, else that nothing was lost."""
+    if not report.deletions:
+        return Statement(Mark.INCONCLUSIVE, "NO DELETION", "nothing is deleted in the recording")
+    for level in MARKS:
+        found = [one for one in report.findings if one.level == level]
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            return Statement(MARKS[level], _WORDS[level], f"{found[0].text}{more}", found[0].code)
+    return Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows")
 
 
 def _text(one: MomentRecord) -> str:

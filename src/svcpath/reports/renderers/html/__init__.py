@@ -10,8 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
+from itertools import groupby
 
-from svcpath.reports.document import Document, Points, Statement, Timeline
+from svcpath.reports.document import Claim, Document, Points, Section, Statement, Timeline
 from svcpath.reports.renderers.html.markup import MARKS, escape, tag
 from svcpath.reports.renderers.html.sections import section as rendered
 from svcpath.reports.renderers.text import printable
@@ -48,23 +49,20 @@ def _header(document: Document, verdict: Statement | None) -> str:
 
 
 def _main(document: Document) -> str:
-    """Neighbouring lists stand side by side where there is room; what precedes the picture belongs to the verdict."""
+    """Neighbouring lists stand side by side where there is room; neighbouring claims share a heading."""
     parts: list[str] = []
-    lists: list[str] = []
-
-    def flush() -> None:
-        if lists:
-            parts.append(f'<div class="columns">\n{"".join(lists)}</div>\n')
-            lists.clear()
-
-    for one in document.sections:
-        if isinstance(one, Points):
-            lists.append(rendered(one))
-            continue
-        flush()
-        parts.append(rendered(one))
-    flush()
+    for kind, group in groupby(document.sections, key=_kind):
+        inner = "".join(rendered(one) for one in group)
+        if kind is Points:
+            inner = f'<div class="columns">\n{inner}</div>\n'
+        elif kind is Claim:
+            inner = f'<section class="claims"><h2>Findings</h2>{inner}</section>\n'
+        parts.append(inner)
     return "".join(parts)
+
+
+def _kind(one: Section) -> type:
+    return type(one)
 
 
 def _asset(name: str) -> str:

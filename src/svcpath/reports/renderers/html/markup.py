@@ -47,7 +47,12 @@ def sign(mark: Mark, *, word: bool = False) -> str:
 
 def command(text: str) -> str:
     """A shell command on a line of its own; the script adds a button that copies it."""
-    return f'<div class="command"><code>{escape(text)}</code></div>'
+    return block(escape(text))
+
+
+def block(escaped: str) -> str:
+    """Escaped text, of one line or several, that can be copied whole."""
+    return f'<div class="command"><code>{escaped}</code></div>'
 
 
 def bar(share: float, whole: int = 48) -> str:

@@ -22,7 +22,7 @@ from svcpath.reports.document import (
     Timeline,
 )
 from svcpath.reports.renderers.html import picture, timeline
-from svcpath.reports.renderers.html.markup import MARKS, bar, command, escape, ids, sign, slug, tag
+from svcpath.reports.renderers.html.markup import MARKS, bar, block, command, escape, ids, sign, slug, tag
 
 
 def section(one: Section) -> str:
@@ -38,7 +38,7 @@ def section(one: Section) -> str:
         case Note(text):
             return tag("p", text, "note") + "\n"
         case Claim():
-            return _claim(one, shown=True)
+            return _claim(one, shown=False)
         case Matrix():
             return _matrix(one)
         case Ladder():
@@ -86,11 +86,19 @@ def _inside(details: tuple[Section, ...]) -> str:
 
 
 def _points(one: Points) -> str:
+    if one.plain and len(one.points) > 1 and all(_bare(point) for point in one.points):
+        # The lines of one text, to copy whole.
+        lines = "\n".join(escape(point.command) for point in one.points)
+        return f'<section class="points"><h2>{escape(one.title)}</h2>{block(lines)}</section>\n'
     items = "".join(f"<li>{_point(point)}</li>" for point in one.points)
     kind = "ol" if one.numbered else "ul"
     plain = ' class="plain"' if one.plain or (len(one.points) == 1 and not one.numbered) else ""
     body = f"<{kind}{plain}>{items}</{kind}>" if items else ""
     return f'<section class="points"><h2>{escape(one.title)}</h2>{body}</section>\n'
+
+
+def _bare(point: Point) -> bool:
+    return bool(point.command) and not (point.text or point.place or point.after)
 
 
 def _point(point: Point) -> str:
@@ -181,12 +189,12 @@ def _claim(one: Claim, *, shown: bool) -> str:
     causes = "".join(_cause(each, one.exhibits) for each in one.causes)
     hypotheses = f"<h4>Hypotheses</h4>{causes}" if causes else ""
     mend = f"<h4>Mend</h4><p>{escape(one.remedy)}</p>" if one.remedy and one.mark is not Mark.PASS else ""
-    state = " open" if shown else ""
-    return (
-        f'<article class="claim {MARKS[one.mark].css}{chief}"><details{state}><summary><h3>{sign(one.mark)}'
-        f"{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3></summary>"
-        f'<div class="inner">{meaning}{evidence}{hypotheses}{mend}</div></details></article>\n'
-    )
+    head = f"<h3>{sign(one.mark)}{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3>"
+    inner = f"{meaning}{evidence}{hypotheses}{mend}"
+    if inner:
+        state = " open" if shown else ""
+        head = f'<details{state}><summary>{head}</summary><div class="inner">{inner}</div></details>'
+    return f'<article class="claim {MARKS[one.mark].css}{chief}">{head}</article>\n'
 
 
 def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:

@@ -56,8 +56,8 @@ def _lane(lane: Lane, start: float, length: float) -> str:
             f'data-s="{span.start:.6g}" data-e="{span.end:.6g}"><title>{escape(title)}</title></rect>'
         )
         shapes.append(_label(span.text, x, width, span.start, span.end))
-    begins = sorted({span.start for span in lane.spans} | {event.at for event in lane.events})
-    for event in lane.events:
+    events = sorted(lane.events, key=lambda event: event.at)
+    for i, event in enumerate(events):
         x = _x(event.at, start, length)
         css = MARKS[event.mark].css if event.mark else "plain"
         title = f"{lane.name}: {event.text}, +{event.at:g} s"
@@ -65,7 +65,8 @@ def _lane(lane: Lane, start: float, length: float) -> str:
             f'<line class="{css}" x1="{x:.3f}%" x2="{x:.3f}%" y1="0" y2="22" data-s="{event.at:.6g}">'
             f"<title>{escape(title)}</title></line>"
         )
-        following = next((at for at in begins if at > event.at), start + length)
+        begins = [span.start for span in lane.spans if span.start > event.at]
+        following = min([start + length, *begins, *(each.at for each in events[i + 1 : i + 2])])
         covered = any(span.start <= event.at < span.end for span in lane.spans)
         if not covered:
             shapes.append(_label(event.text, x, 100 * (following - event.at) / length, event.at, following))
@@ -103,7 +104,7 @@ def _axis(start: float, length: float) -> str:
     ticks = []
     for i in range(9):
         at = start + length * i / 8
-        anchor = "start" if i == 0 else "end" if i == 8 else "middle"
+        anchor = "start" if i == 0 else "end" if i == 8 else "middle"  # labels stay inside the axis
         ticks.append(f'<text x="{i * 12.5}%" y="14" text-anchor="{anchor}">{at:.4g} s</text>')
     return (
         '<div class="lane axis"><span class="label"></span>'

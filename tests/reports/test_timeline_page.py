@@ -1,0 +1,80 @@
+"""A recorded drain on one axis: what happened when, on which lane."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from svcpath.drill.load import load
+from svcpath.models.drain.moments import Connection, PlaneChange
+from svcpath.models.drain.timeline import Timeline, timeline
+from svcpath.reports.document import Lane, Mark
+from svcpath.reports.document import Timeline as Drawn
+from svcpath.reports.timeline import timeline_report
+from svcpath.reports.views.timeline_page import drawn, page
+
+RECORDED = Path(__file__).parent.parent / "data" / "drain" / "recorded"
+
+
+@pytest.fixture(scope="module")
+def found() -> Timeline:
+    return load([RECORDED])[0]
+
+
+def lanes(picture: Drawn, group: str) -> dict[str, Lane]:
+    return {one.name: one for one in picture.lanes if one.group == group}
+
+
+def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: Timeline) -> None:
+    (lane,) = lanes(drawn(timeline_report(found)), "Pods").values()
+    assert [(one.text, round(one.start, 1), round(one.end, 1)) for one in lane.spans] == [
+        ("preStop", 0.0, 10.0),
+        ("after the stop signal", 10.0, 20.5),
+    ]
+    told = {one.text: (round(one.at, 1), one.mark) for one in lane.events}
+    assert told["delete, grace 20 s"] == (0.0, None)
+    assert told["grace ends"] == (20.0, Mark.FAIL)
+    assert told["server exit code 137 (Error)"] == (20.5, Mark.FAIL)
+
+
+def test_an_endpoints_three_conditions_follow_each_other(found: Timeline) -> None:
+    held = lanes(drawn(timeline_report(found)), "Endpoints")
+    old, new = held["10.244.1.9"], held["10.244.1.40"]
+    assert [(one.text, one.mark) for one in old.spans] == [("ready=false serving=true terminating=true", Mark.WARN)]
+    assert old.events[0].text.startswith("removed")
+    assert new.spans[-1].text == "ready=true serving=true terminating=false"
+    for lane in held.values():
+        for before, after in zip(lane.spans, lane.spans[1:], strict=False):
+            assert before.end == after.start
+
+
+def test_data_planes_and_connections_stand_on_the_same_axis(found: Timeline) -> None:
+    zero = found.zero
+    change = PlaneChange(zero + 0.4, zero + 0.4, "w1", "10.96.0.1:80/tcp", "10.244.1.9:8080", False)
+    made = tuple(
+        Connection("http", zero + i, zero + i, zero + i, None, zero + i + 0.5, peer, outcome)
+        for i, (peer, outcome) in enumerate([("a", "ok"), ("b", "refused"), ("", "timeout"), ("a", "http-error")])
+    )
+    report = timeline_report(timeline((), (), made, (change,)))
+    picture = drawn(report)
+    (lane,) = lanes(picture, "Data planes").values()
+    assert lane.name == "w1"
+    assert lane.events[0].text.startswith("no longer sends new connections of 10.96.0.1:80/tcp to 10.244.1.9:8080")
+    held = picture.connections
+    assert held is not None
+    assert [held.outcomes[i] for i in held.outcome] == [
+        ("ok", Mark.PASS),
+        ("refused", Mark.FAIL),
+        ("timeout", Mark.FAIL),
+        ("http-error", Mark.WARN),
+    ]
+    assert [held.backends[i] for i in held.backend] == ["a", "b", "no answer", "a"]
+    assert held.lengths == pytest.approx((0.5,) * 4, abs=1e-3)
+
+
+def test_a_recording_without_a_deletion_says_so(found: Timeline) -> None:
+    empty = dataclasses.replace(found, deletions=(), moments=(), connections=(), outages=())
+    document = page(timeline_report(empty))
+    assert getattr(document.sections[0], "word", "") == "NO DELETION"
