@@ -21,7 +21,7 @@ from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
-from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
@@ -336,7 +336,7 @@ _WORKLOAD_KINDS = {
 
 
 def budget(
-    source: ManifestSource,
+    source: ManifestSource | ManifestBytes,
     *,
     workload: str = "",
     namespace: str = "",

@@ -47,6 +47,20 @@ def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> fr
     return frozenset(ip for one in services for ip in one["spec"].get("clusterIPs") or () if ip != "None")
 
 
+def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
+    """A workload (KIND/NAME) and what stands around it in its namespace, as one List.
+
+    Raises SourceUnavailable when the workload or the API server is not there; kinds that the cluster does not serve or
+    the account may not list are left out.
+    """
+    found: list[Any] = [json.loads(kubectl.ok("-n", space, "get", target, "-o", "json"))]
+    for kind in ("services", "poddisruptionbudgets", "ingresses", "httproutes.gateway.networking.k8s.io"):
+        done = kubectl.run("-n", space, "get", kind, "-o", "json")
+        if done.returncode == 0:
+            found.extend(json.loads(done.stdout).get("items") or ())
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": found}, indent=1).encode()
+
+
 @contextlib.contextmanager
 def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
     """A namespace of the drill's own, removed in the end whatever happens. One that is there already is refused."""
