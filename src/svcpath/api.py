@@ -21,12 +21,13 @@ from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
-from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.terms import Given
+from svcpath.models.drain.timeline import timeline
 from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
 from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
@@ -41,6 +42,7 @@ from svcpath.reports.dataplane import (
 )
 from svcpath.reports.report import Report, report
 from svcpath.reports.resolve import ResolveReport
+from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
 from svcpath.walk.layers.resolution.surroundings import surroundings
@@ -334,7 +336,7 @@ _WORKLOAD_KINDS = {
 
 
 def budget(
-    source: ManifestSource,
+    source: ManifestSource | ManifestBytes,
     *,
     workload: str = "",
     namespace: str = "",
@@ -344,14 +346,20 @@ def budget(
     shutdown: float | None = None,
     on_signal: str = "",
     path: Sequence[str] = (),
+    recorded: Given | None = None,
 ) -> BudgetContract:
     """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
 
-    ``workload`` is a name or KIND/NAME; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
+    ``workload`` is a name or KIND/NAME; ``recorded`` what a recording measured; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
     containers that traffic goes through.
     """
     kind, slash, name = workload.partition("/")
     given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    if recorded is not None:
+        given = given.filled(recorded)
+    events = seen_of(source.watch_events())
+    if events:
+        given = given.filled(measured(timeline(events)))
     asked = Asked(
         given=given,
         on_signal=OnSignal(on_signal) if on_signal else None,

@@ -22,13 +22,13 @@ readable unless --pseudonyms is given; then the same name always gets the same p
 
 
 def collect(
-    target: Annotated[str, typer.Argument(metavar="[TARGET]", help="svc/NAME, NAME or NAME.NAMESPACE")] = "",
+    target: live.Target = "",
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The bundle to write.")] = Path(
         "svcpath-bundle.tar.zst"
     ),
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    namespace: live.Namespace = "",
     port: Annotated[str, typer.Option("--port", help="One port of the Service (default: all).")] = "",
-    client: Annotated[str, typer.Option("--from", help="Where the connection comes from: pod/NAME or node/NAME.")] = "",
+    client: live.Client = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
     as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
     context: live.Context = "",

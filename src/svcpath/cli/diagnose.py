@@ -26,12 +26,12 @@ Exit code: 0 healthy or warning, 1 fault (with --strict also warning), 2 usage, 
 
 
 def diagnose(
-    target: Annotated[str, typer.Argument(metavar="[TARGET]", help="svc/NAME, NAME or NAME.NAMESPACE")] = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    target: live.Target = "",
+    namespace: live.Namespace = "",
     port: Annotated[
         str, typer.Option("--port", help="One port of the Service, by number or name (default: all).")
     ] = "",
-    client: Annotated[str, typer.Option("--from", help="Where the connection comes from: pod/NAME or node/NAME.")] = "",
+    client: live.Client = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
     as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
     resolver: Annotated[

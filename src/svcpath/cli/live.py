@@ -23,6 +23,31 @@ if TYPE_CHECKING:
     from svcpath.reports.report import Report
     from svcpath.walk.findings.finding import LayerResult
 
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="[TARGET]",
+        help="svc/NAME, NAME or NAME.NAMESPACE",
+        autocompletion=lambda ctx, incomplete: complete_services(ctx, incomplete),
+    ),
+]
+Namespace = Annotated[
+    str,
+    typer.Option(
+        "-n",
+        "--namespace",
+        help="Namespace of the Service.",
+        autocompletion=lambda ctx, incomplete: complete_namespaces(ctx, incomplete),
+    ),
+]
+Client = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        help="Where the connection comes from: pod/NAME or node/NAME.",
+        autocompletion=lambda ctx, incomplete: complete_clients(ctx, incomplete),
+    ),
+]
 Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
 Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
 AsUser = Annotated[
@@ -196,6 +221,36 @@ def audit(source: ClusterSource) -> str:
     listed = "; ".join(f"{one.pod}[{one.container}] {one.what}" for one in done[:12])
     more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
     return f"execs done: {len(done)} ({listed}{more}){added}"
+
+
+def _listed(context: typer.Context, kind: Kind, namespace: str) -> list[str]:
+    """Names for the shell's completion; nothing when the cluster does not answer at once."""
+    from svcpath.errors import SvcpathError
+
+    given = context.params
+    flags = Cluster(context=given.get("context") or "", kubeconfig=given.get("kubeconfig") or "", timeout="3s")
+    try:
+        with cluster(flags) as source:
+            (found,) = source.observe(
+                [Need(kind, namespace="" if kind is Kind.NAMESPACE else namespace or source.namespace)]
+            )
+    except SvcpathError:
+        return []
+    return sorted(one.value.name for one in found if one.value is not None)
+
+
+def complete_namespaces(context: typer.Context, incomplete: str) -> list[str]:
+    return [name for name in _listed(context, Kind.NAMESPACE, "") if name.startswith(incomplete)]
+
+
+def complete_services(context: typer.Context, incomplete: str) -> list[str]:
+    names = _listed(context, Kind.SERVICE, context.params.get("namespace") or "")
+    return [f"svc/{name}" for name in names if f"svc/{name}".startswith(incomplete)]
+
+
+def complete_clients(context: typer.Context, incomplete: str) -> list[str]:
+    names = _listed(context, Kind.POD, context.params.get("namespace") or "")
+    return [f"pod/{name}" for name in names if f"pod/{name}".startswith(incomplete)]
 
 
 def thorough(call: Call) -> Call:

@@ -59,6 +59,7 @@ def rights(namespace: str, client_namespace: str = "") -> tuple[Right, ...]:
         Right("list", "replicasets", "apps", namespace=namespace, cost="rollouts not tested"),
         Right("list", "statefulsets", "apps", namespace=namespace, cost="rollouts not tested"),
         Right("list", "daemonsets", "apps", namespace=namespace, cost="rollouts not tested"),
+        Right("list", "poddisruptionbudgets", "policy", namespace=namespace, cost="disruption budgets not tested"),
         Right("get", "configmaps", name="coredns", namespace="kube-system", cost="Corefile not checked"),
         Right("get", "configmaps", name="kube-proxy", namespace="kube-system", cost="mode is told by the tables alone"),
         Right("get", "pods", subresource="log", namespace="kube-system", cost="logs of kube-proxy and CoreDNS unread"),

@@ -20,6 +20,7 @@
       room: one.dataset.r === undefined ? null : Number(one.dataset.r),
       letters: one.textContent.length,
     }));
+    const track = section.querySelector(".track");
     const ticks = Array.from(section.querySelectorAll(".axis text"));
     const hint = document.createElement("p");
     hint.className = "hint";
@@ -30,7 +31,9 @@
     const paint = () => {
       asked = false;
       const length = to - from;
-      const pixels = section.querySelector(".track").clientWidth / length;
+      // Read before anything is written: else the browser has to lay out twice in a frame.
+      const width = track.clientWidth;
+      const pixels = width / length;
       for (const { one, start, end, room, letters } of shapes) {
         const x = (100 * (start - from)) / length;
         if (room !== null) one.classList.toggle("tight", letters * 6.7 + 8 > (room - start) * pixels);
@@ -48,7 +51,7 @@
         const at = from + (length * i) / (ticks.length - 1);
         one.textContent = at.toFixed(length < 0.1 ? 4 : length < 10 ? 2 : 1) + " s";
       });
-      draw();
+      draw(width);
     };
     const ask = () => {
       if (asked) return;
@@ -173,9 +176,8 @@
         return [backend[i] * band + 14 + rows.row[i] * height, Math.max(height - (height > 3 ? 1 : 0), 0.6)];
       };
 
-      draw = () => {
+      draw = (width) => {
         const scale = devicePixelRatio || 1;
-        const width = field.clientWidth;
         if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(HEIGHT * scale)) {
           canvas.width = Math.round(width * scale);
           canvas.height = Math.round(HEIGHT * scale);
