@@ -390,5 +390,7 @@ def _configuration_error(message: str, access: Access) -> Exception:
     if access.context and ("context" in message.lower() or access.context in message):
         return UsageError(f"no context {access.context!r} in the kubeconfig: kubectl config get-contexts lists them")
     if not access.kubeconfig and not _has_kubeconfig():
-        return UsageError("no evidence and no kubeconfig: give files or folders with --evidence PATH, or set KUBECONFIG")
+        return UsageError(
+            "no evidence and no kubeconfig: give files or folders with --evidence PATH, or set KUBECONFIG"
+        )
     return SourceUnavailable(f"no cluster: {message} (give --evidence PATH, or a kubeconfig)")
