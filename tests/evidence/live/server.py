@@ -63,6 +63,7 @@ class Api:
     exec_trouble: str = ""
     page: int = 500
     date: float = 0.0
+    jobs: list[dict[str, Any]] = field(default_factory=list)
     seen: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
 
@@ -103,6 +104,8 @@ class Api:
             return web.json_response(body, status=trouble, headers=headers)
         if trouble == "garbage":
             return web.Response(text='{"kind": ["', headers=headers)
+        if "/batch/v1/" in path:
+            return web.json_response(await self._job(request), headers=headers)
         if path == "/version":
             return web.json_response({"gitVersion": "v1.35.4"}, headers=headers)
         if path.endswith("/log"):
@@ -118,6 +121,29 @@ class Api:
                 request.transport.close()
             return response
         return web.json_response(body, headers=headers)
+
+    async def _job(self, request: web.Request) -> dict[str, Any]:
+        """A Job whose Pod runs at once; deleting it takes the Pod along."""
+        if request.method == "DELETE":
+            name = request.path.rpartition("/")[2]
+            self.objects = [
+                one for one in self.objects if (one["metadata"].get("labels") or {}).get("job-name") != name
+            ]
+            return {"kind": "Status", "status": "Success"}
+        job = await request.json()
+        name, spec = job["metadata"]["name"], job["spec"]["template"]["spec"]
+        self.jobs.append(job)
+        self.objects.append(
+            {
+                "kind": "Pod",
+                "apiVersion": "v1",
+                "metadata": {"name": f"{name}-x", "namespace": "kube-system", "labels": {"job-name": name}},
+                "spec": spec,
+                "status": {"phase": "Running"},
+            }
+        )
+        self.looks[f"{name}-x"] = {"nft": ("table ip kube-proxy {\n}\n", 0), "iptables-save": ("", 0)}
+        return job
 
     def _answer(self, request: web.Request) -> dict[str, Any] | None:
         match = re.fullmatch(r"/(?:api|apis/[^/]+)/v1(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?", request.path)
