@@ -307,9 +307,9 @@ def trace(
         sender = "2001:db8::77" if ":" in address else "198.51.100.77"
     packet = Packet(sender, origin, protocol, address, port)
     found = tuple(
-        trace_report(tables.label, plane.mode, plane.used.observation.provenance.path, plane.used.table, packet)
+        trace_report(tables.label, plane.mode, dump.observation.provenance.path, dump.table, packet)
         for tables, plane in held.nodes
-        if plane.used is not None
+        if (dump := plane.holding(address)) is not None
     )
     if not found:
         raise UnknownTarget("no rule dump in the evidence: record iptables-save and nft list ruleset on the node")

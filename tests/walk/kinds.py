@@ -16,6 +16,7 @@ from tests.walk.clusters import (
     cluster,
     endpoint,
     endpoint_slice,
+    iptables,
     node,
     pod,
     port,
@@ -838,3 +839,60 @@ def slice_of_host_names() -> Cluster:
 @sound("SP316")
 def published_before_ready_and_running() -> Cluster:
     return not_ready_pods_that_are_published_and_listen()
+
+
+# --- traffic policies and mirrored slices ---------------------------------------------------------------------------
+
+
+def _internal_local() -> Cluster:
+    """One Pod, on w1, behind a Service that keeps traffic on the node: on w2 kube-proxy drops it."""
+    made = cluster(1, internalTrafficPolicy="Local").settle()
+    rules = iptables(made, 4)
+    made.files["w1.iptables-save.txt"] = rules
+    kept = [
+        line
+        for line in rules.splitlines()
+        if "shop/web" not in line and "KUBE-SEP" not in line and ":KUBE-SVC" not in line
+    ]
+    drop = (
+        '-A KUBE-SERVICES -d 10.96.10.1/32 -p tcp -m comment --comment "shop/web has no local endpoints" '
+        "-m tcp --dport 80 -j DROP"
+    )
+    kept.insert(kept.index("COMMIT"), drop)
+    made.files["w2.iptables-save.txt"] = "\n".join(kept) + "\n"
+    return made
+
+
+@broken("fault", "dataplane", "SP622", "w2", "DROP", client="node/w2")
+def internal_policy_local_without_an_endpoint_on_the_client_s_node() -> Cluster:
+    return _internal_local()
+
+
+@sound(client="node/w1")
+def internal_policy_local_with_an_endpoint_on_the_client_s_node() -> Cluster:
+    return _internal_local()
+
+
+def _mirrored(address: str) -> Cluster:
+    made = cluster(0, selector=None)
+    made.add(
+        {
+            "apiVersion": "v1",
+            "kind": "Endpoints",
+            "metadata": {"name": "web", "namespace": NAMESPACE},
+            "subsets": [{"addresses": [{"ip": "192.0.2.8"}], "ports": [{"port": 8080}]}],
+        }
+    )
+    manager = "endpointslicemirroring-controller.k8s.io"
+    made.add(endpoint_slice("web-m", "web", [endpoint(address)], [{"port": 8080}], managed_by=manager))
+    return made
+
+
+@broken("fault", "endpoints", "SP312", "192.0.2.7", "192.0.2.8")
+def mirrored_slice_that_was_not_updated() -> Cluster:
+    return _mirrored("192.0.2.7")
+
+
+@sound()
+def mirrored_slice_that_equals_its_endpoints() -> Cluster:
+    return _mirrored("192.0.2.8")

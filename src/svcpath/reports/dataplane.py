@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from svcpath.models.dataplanes import DriftReport, Kind, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
 from svcpath.models.dataplanes.table import ServiceTable
 from svcpath.reports.report import Record
 from svcpath.walk.layers.dataplane.plane import Plane
+from svcpath.walk.layers.dataplane.tables import Dump
 from svcpath.walk.planes import Planes
 
 DRIFT_SCHEMA = "svcpath.drift/v1"
@@ -85,30 +88,36 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
                 f"{tables.label}: no table of the mode in use ({plane.mode or 'mode not known'}) in the evidence"
             )
             continue
-        report = drift(
-            plane.used.table,
-            services,
-            planes.slices,
-            tables.view,
-            times=plane.times,
-            leftovers=[dump.table for dump in plane.left],
-            complete=planes.complete and not narrowed,
-        )
-        rows.extend(_row(one, tables.label, _path(one, plane)) for one in report.rows)
-        undecided.extend(UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in report.undecided)
-        nodes.append(_node(report, tables.label, plane.mode, plane.said))
+        for number, dump in enumerate(plane.dumps):
+            report = drift(
+                dump.table,
+                services,
+                planes.slices,
+                tables.view,
+                times=plane.times,
+                leftovers=[other.table for other in plane.left] if not number else (),
+                complete=planes.complete and not narrowed,
+            )
+            elsewhere = plane.without(dump)
+            covered = tuple(text for text in report.not_covered if text not in elsewhere)
+            report = msgspec.structs.replace(report, not_covered=covered)
+            rows.extend(_row(one, tables.label, _path(one, plane, dump)) for one in report.rows)
+            undecided.extend(
+                UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in report.undecided
+            )
+            nodes.append(_node(report, tables.label, plane.mode, plane.said))
     return DriftContract(
         schema=DRIFT_SCHEMA, nodes=tuple(nodes), rows=tuple(rows), undecided=tuple(undecided), not_tested=tuple(gaps)
     )
 
 
-def _path(row: Row, plane: Plane) -> str:
+def _path(row: Row, plane: Plane, compared: Dump) -> str:
     """The dump that the row's line is in: for a left-over that of the other mode."""
     if row.kind is Kind.LEFTOVER:
         for dump in plane.left:
             if row.note.startswith(dump.table.dialect.value):
                 return dump.observation.provenance.path
-    return plane.used.observation.provenance.path if plane.used else ""
+    return compared.observation.provenance.path
 
 
 def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> NodeDrift:
@@ -230,10 +239,7 @@ def show_report(planes: Planes) -> ShowContract:
     frontends: list[FrontendRecord] = []
     unread: list[UndecidedLine] = []
     nodes: list[NodeDrift] = []
-    for tables, plane in planes.nodes:
-        if plane.used is None:
-            continue
-        table = plane.used.table
+    for tables, plane, table in ((each, found, dump.table) for each, found in planes.nodes for dump in found.dumps):
         tracer = Tracer(table)
         backends = 0
         for frontend, entry in sorted(table.frontends.items()):

@@ -159,16 +159,17 @@ def _compared(
     service: Service, slices: list[EndpointSlice], node: NodeTables, found: Plane
 ) -> tuple[tuple[tuple[str, str], ...], list[InTable]]:
     """What a Pod's new connection meets at each cluster address, and each backend that is held or should be."""
-    if found.used is None:
-        return (), []
-    tracer = Tracer(found.used.table)
-    path = found.used.observation.provenance.path
+    tracers = {id(dump): Tracer(dump.table) for dump in found.dumps}
     outcomes: list[tuple[str, str]] = []
     states: list[InTable] = []
     for want in expected(service, slices, node.view):
         if want.kind != "cluster-ip":
             continue
         front = want.frontend
+        dump = found.holding(front.address)
+        if dump is None or (6 if ":" in front.address else 4) not in dump.table.families:
+            continue
+        tracer, path = tracers[id(dump)], dump.observation.provenance.path
         source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
         met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
         right = want.for_packet(Origin.POD, source)

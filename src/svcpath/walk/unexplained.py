@@ -77,4 +77,9 @@ def _is_service(view: Scene, attempt: Attempt) -> bool:
 
 
 def _is_backend(view: Scene, attempt: Attempt) -> bool:
-    return any(endpoint.address == canonical(attempt.address or attempt.host) for endpoint in view.usable)
+    """Another port of a Pod is another Service's business."""
+    return any(
+        endpoint.address == canonical(attempt.address or attempt.host)
+        and attempt.port in {port.port for port in endpoint.slice.ports or ()}
+        for endpoint in view.usable
+    )

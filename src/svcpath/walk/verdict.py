@@ -11,6 +11,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
+from svcpath.walk.findings.catalogue import entry
 from svcpath.walk.findings.finding import (
     Finding,
     LayerName,
@@ -93,9 +94,15 @@ def _only_damage(result: LayerResult) -> bool:
 
 
 def _from(result: LayerResult, status: Status, word: VerdictStatus) -> Verdict:
-    """The verdict that a layer's first finding of ``status`` gives; proven ones first."""
+    """The verdict that a layer's first finding of ``status`` gives: one that says why before one that only says what was
+    seen (a lookup or connection that failed), and of each kind the proven ones first."""
     candidates = [one for one in result.findings if one.status is status]
-    candidates.sort(key=lambda one: list(Standing).index(one.best.standing) if one.best else len(Standing))
+    candidates.sort(
+        key=lambda one: (
+            entry(one.code).symptom,
+            list(Standing).index(one.best.standing) if one.best else len(Standing),
+        )
+    )
     finding = candidates[0]
     best = finding.best
     return Verdict(

@@ -28,13 +28,15 @@ class FalsifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One code. ``layer`` is a layer's name, or "evidence" for what is about the evidence itself."""
+    """One code. ``layer`` is a layer's name, or "evidence" for what is about the evidence itself. ``symptom``: it says what
+    was seen, not why; a finding of the same layer that says why leads."""
 
     layer: str
     title: str
     meaning: str
     remedy: str = ""
     falsifier: FalsifierTemplate | None = None
+    symptom: bool = False
 
 
 @functools.cache

@@ -84,7 +84,7 @@ def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.C
         return found, []
     if found.release is not None and node.view.release is None:
         node = dataclasses.replace(node, view=agreement.released(node.view, found.release))
-    return found, [agreement.compare(view, service, node, found)]
+    return found, agreement.compare(view, service, node, found)
 
 
 def _around(

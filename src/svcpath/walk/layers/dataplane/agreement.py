@@ -6,7 +6,8 @@ import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from svcpath.errors import ModelError
+import msgspec
+
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes import (
     Cause,
@@ -101,20 +102,23 @@ def released(node: NodeView, release: tuple[int, int]) -> NodeView:
     return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)
 
 
-def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> Compared:
-    """The table in use against what Service and slices ask of the node. ``plane.used`` must be there."""
-    if plane.used is None:
-        raise ModelError("no table in use to compare")
-    report = drift(
-        plane.used.table,
-        [service],
-        [one.fact for one in view.slices],
-        node.view,
-        times=plane.times,
-        leftovers=[other.table for other in plane.left],
-        complete=False,
-    )
-    return Compared(node, plane.used, report, plane)
+def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> list[Compared]:
+    """Each table in use against what Service and slices ask of the node."""
+    compared = []
+    for number, dump in enumerate(plane.dumps):
+        report = drift(
+            dump.table,
+            [service],
+            [one.fact for one in view.slices],
+            node.view,
+            times=plane.times,
+            leftovers=[other.table for other in plane.left] if not number else (),
+            complete=False,
+        )
+        elsewhere = plane.without(dump)
+        covered = tuple(text for text in report.not_covered if text not in elsewhere)
+        compared.append(Compared(node, dump, msgspec.structs.replace(report, not_covered=covered), plane))
+    return compared
 
 
 def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
@@ -129,7 +133,11 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
             if key not in seen and row.kind in CODES:
                 seen.add(key)
                 findings.append(_finding(view, one, row))
-        mine = {str(item.frontend) for item in expected(service, [each.fact for each in view.slices], one.node.view)}
+        mine = {
+            str(item.frontend)
+            for item in expected(service, [each.fact for each in view.slices], one.node.view)
+            if (6 if ":" in item.frontend.address else 4) in one.dump.table.families
+        }
         if one.report.undecided and not rows:
             findings.append(_undecided(one))
         elif not rows and mine:
@@ -185,7 +193,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     names = {
         "raw_show": SHOW[one.dump.table.dialect],
         "address": frontend.address if frontend else "",
-        "backend": row.backend.address if row.backend else "",
+        "backend": str(row.backend) if row.backend else "",
         "port": frontend.port if frontend else 0,
     }
     return finding(

@@ -15,7 +15,8 @@ from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """``used`` None: no table of the mode in use is in the evidence. ``said`` is what declares the mode, ``rules`` how
+    """``used`` None: no table of the mode in use is in the evidence. ``more`` are tables of the same mode that hold another
+    address family (ip6tables-save beside iptables-save). ``said`` is what declares the mode, ``rules`` how
     many nat rules kube-proxy's metrics count, ``changes`` when each slice was last written (seconds since the epoch)."""
 
     used: Dump | None
@@ -27,6 +28,35 @@ class Plane:
     times: Times = field(default_factory=Times)
     rules: int = 0
     changes: Mapping[str, float] = field(default_factory=dict)
+    more: tuple[Dump, ...] = ()
+
+    @property
+    def dumps(self) -> tuple[Dump, ...]:
+        """All tables of the mode in use, one per address family where a dump holds one alone."""
+        return (self.used, *self.more) if self.used is not None else ()
+
+    def holding(self, address: str) -> Dump | None:
+        """The table in use that holds an address's family; the first when none says so."""
+        family = 6 if ":" in address else 4
+        return next((dump for dump in self.dumps if family in dump.table.families), self.used)
+
+    def without(self, covered: Dump) -> tuple[str, ...]:
+        """Families that another table in use holds: what ``covered`` lacks of them is no gap."""
+        others = {family for dump in self.dumps if dump is not covered for family in dump.table.families}
+        return tuple(f"IPv{family}" for family in sorted(others - covered.table.families))
+
+
+def _other_families(node: NodeTables, used: Dump | None, log: str, config: KubeProxyConfig | None) -> tuple[Dump, ...]:
+    """Of the dumps that share no family with the one in use, the one that ``node_plane`` would choose."""
+    if used is None:
+        return ()
+    apart = [
+        dump
+        for dump in node.dumps
+        if dump.table.dialect is used.table.dialect and not dump.table.families & used.table.families
+    ]
+    found = node_plane([dump.table for dump in apart], log=log, config=config).in_use if apart else None
+    return tuple(dump for dump in apart if dump.table is found)
 
 
 def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices: Iterable[EndpointSlice]) -> Plane:
@@ -41,8 +71,10 @@ def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices:
         synced = last_sync_of_log(log, year)
         if synced is not None:
             times = Times(at=times.at, last_sync=synced, last_queued=times.last_queued, sync_period=times.sync_period)
+    used = by_table.get(id(found.in_use)) if found.in_use is not None else None
     return Plane(
-        used=by_table.get(id(found.in_use)) if found.in_use is not None else None,
+        used=used,
+        more=_other_families(node, used, log, config),
         left=tuple(by_table[id(table)] for table in found.leftovers if id(table) in by_table),
         mode=found.mode,
         said=found.evidence,

@@ -34,10 +34,13 @@ class Reported:
 def check(
     view: Scene, service: Service, compared: list[Compared], reports: tuple[Reported, ...], replies: Reply
 ) -> Judgement:
-    if view.request.client and not service.spec.external_ips:
-        return Judgement(looked=False)  # the client is a Pod of the cluster: outside traffic is not its business
     slices = [one.fact for one in view.slices]
+    inside = _inside(view, service, slices, compared)
+    if view.request.client and not service.spec.external_ips:
+        # The client is a Pod of the cluster: outside traffic is not its business.
+        return Judgement(findings=tuple(inside), looked=bool(inside))
     findings = [
+        *inside,
         *_health(view, service, slices, replies),
         *_releases(view, service, slices, reports),
         *_dropping(view, service, slices, compared, replies),
@@ -53,6 +56,50 @@ def _met(item: Expectation) -> tuple[Verdict, tuple[Backend, ...]]:
     source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
     met = item.for_packet(Origin.EXTERNAL, source)
     return met.verdict, met.backends
+
+
+def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared: list[Compared]) -> list[Finding]:
+    """internalTrafficPolicy Local: a node without a local endpoint drops its own Pods' connections, as it must."""
+    if service.spec.internal_traffic_policy != "Local" or not view.usable:
+        return []
+    dropping: list[tuple[Compared, str]] = []
+    serving: list[str] = []
+    for one in compared:
+        for item in expected(service, slices, one.node.view):
+            if item.kind != "cluster-ip" or not one.node.name:
+                continue
+            source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
+            if item.for_packet(Origin.POD, source).verdict is Verdict.DROP:
+                dropping.append((one, str(item.frontend)))
+            else:
+                serving.append(one.node.name)
+            break
+    if not dropping:
+        return []
+    one, place = dropping[0]
+    local = sorted({endpoint.endpoint.node_name for endpoint in view.usable if endpoint.endpoint.node_name})
+    known = bool(view.request.client or view.request.client_node)
+    nodes = ", ".join(each.node.name for each, _ in dropping)
+    return [
+        finding(
+            "SP622",
+            Status.FAIL if known or not serving else Status.WARN,
+            f"{nodes}: connections to {place} are DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not "
+            f"refused; endpoints are on {', '.join(local) or 'no known node'}",
+            evidence=(
+                Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
+                Evidence(f"{one.node.label}'s table ({one.dump.observation.provenance.path})", one.dump.observation),
+                *(
+                    Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local)}", each)
+                    for each in view.slices[:2]
+                ),
+            ),
+            standing=Standing.PROVEN,
+            share=f"all new connections from {nodes}",
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]
 
 
 def _dropping(

@@ -13,6 +13,7 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.slices import MIRRORING
 from svcpath.walk.scene import Scene, canonical
 
 SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror"
@@ -32,6 +33,8 @@ def check(view: Scene) -> Asking[Judgement]:
         findings.extend(_not_mirrored(view, one, addresses))
     elif view.service.spec.selector:
         findings.extend(_edited(view, one, addresses))
+    else:
+        findings.extend(_stale_mirror(view, one, addresses))
     if one.fact.annotations.get(OVER_CAPACITY) == "truncated":
         findings.append(
             finding(
@@ -75,6 +78,34 @@ def _not_mirrored(view: Scene, one: Observation[Endpoints], addresses: set[str])
             share="all new connections",
             namespace=service.namespace,
             service=service.name,
+        )
+    ]
+
+
+def _stale_mirror(view: Scene, one: Observation[Endpoints], addresses: set[str]) -> list[Finding]:
+    """The mirrored slices of a Service without a selector hold other addresses than the Endpoints they copy."""
+    mirrored = [each for each in view.slices if each.fact.managed_by == MIRRORING]
+    held = {endpoint.address for endpoint in view.endpoints if endpoint.slice.managed_by == MIRRORING}
+    if not mirrored or not addresses or held == addresses:
+        return []
+    old, new = ", ".join(sorted(held - addresses)[:4]), ", ".join(sorted(addresses - held)[:4])
+    said = " and ".join(
+        part for part in (f"the slice still has {old}" if old else "", f"the slice lacks {new}" if new else "") if part
+    )
+    return [
+        finding(
+            "SP312",
+            Status.FAIL,
+            f"Endpoints {one.fact.name} and its mirrored slice differ: {said}; nodes follow the slice",
+            evidence=(
+                Evidence(f"Endpoints {one.fact.name}: {', '.join(sorted(addresses)[:4])}", one),
+                *(Evidence(f"slice {each.fact.name} is managed by {MIRRORING}", each) for each in mirrored[:2]),
+            ),
+            standing=Standing.PROVEN,
+            remedy="look at the endpointslicemirroring controller of the kube-controller-manager, or edit the slice's source again",
+            share=f"{len(held - addresses)} of {len(held)} backends" if old else "",
+            namespace=one.fact.namespace,
+            service=one.fact.name,
         )
     ]
 

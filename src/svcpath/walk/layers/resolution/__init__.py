@@ -21,6 +21,7 @@ from svcpath.walk.layers.resolution import (
 from svcpath.walk.layers.resolution.client import Client, gather
 from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
+from svcpath.walk.shell import shell
 
 
 def layer(request: Request) -> Asking[LayerResult]:
@@ -66,7 +67,11 @@ def _no_conf(request: Request, client: Client) -> NotTested:
         "the client's own resolv.conf" if client.derived else "the name with the client's resolver",
         (client.missing or "no resolv.conf in the evidence")
         + ("; judged as the kubelet writes it, without the node's own search suffixes" if client.derived else ""),
-        f"kubectl -n {namespace} exec {request.client_name or 'CLIENT-POD'} -- cat /etc/resolv.conf /etc/hosts",
+        shell(
+            "kubectl -n {ns} exec {pod} -- cat /etc/resolv.conf /etc/hosts",
+            ns=namespace,
+            pod=request.client_name or "CLIENT-POD",
+        ),
     )
 
 
@@ -77,5 +82,10 @@ def _no_answers(request: Request, client: Client) -> NotTested:
         "resolution",
         "what the cluster DNS answers",
         "no recorded answers, and no Corefile with the Services it serves",
-        f"kubectl -n {namespace} exec {request.client_name or 'CLIENT-POD'} -- getent ahosts {name}",
+        shell(
+            "kubectl -n {ns} exec {pod} -- getent ahosts {name}",
+            ns=namespace,
+            pod=request.client_name or "CLIENT-POD",
+            name=name,
+        ),
     )

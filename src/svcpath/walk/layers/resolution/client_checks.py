@@ -22,6 +22,9 @@ def asks_cluster_dns(client: Client, dns: ClusterDns, answering: Answering) -> b
     """Whether a nameserver of the client is the cluster DNS or a cache in front of it; None when nobody can tell."""
     if client.conf is None or dns.service is None:
         return None
+    policy = client.pod.fact.spec.dns_policy if client.pod else None
+    if "nameserver" not in client.conf and policy != "None":
+        return None  # the kubelet always writes one: the file is cut or edited
     known = {canonical(ip) for ip in dns.service.fact.cluster_ips} | {NODE_LOCAL}
     known |= {canonical(ip) for pod in dns.pods for ip in pod.fact.ips}
     known |= {canonical(address) for config in answering.configs for address in config.bound}

@@ -16,6 +16,7 @@ from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.request import Request
+from svcpath.walk.shell import shell
 
 #: Asked for an unknown client: one of each way to search.
 SEARCHING = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "hickory")
@@ -123,7 +124,12 @@ def check(
                     "resolution",
                     f"what answers {name} for {', '.join(one.resolver for one in unsure)}",
                     why[:300] or "the answers are not known",
-                    f"kubectl -n {request.client_namespace or request.namespace} exec {client.label} -- getent ahosts {name}",
+                    shell(
+                        "kubectl -n {ns} exec {pod} -- getent ahosts {name}",
+                        ns=request.client_namespace or request.namespace or "NAMESPACE",
+                        pod=client.label if client.pod else "CLIENT-POD",
+                        name=name,
+                    ),
                 )
             )
     return Judgement(tuple(findings), tuple(gaps), "; ".join(phrases), looked=looked)
