@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check lint types architecture format bench lock clean lab lab-down score recordings
+.PHONY: readme help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
 	@echo "make test    linters, types, architecture and every test this machine can run"
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
+	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
 	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root)"
 	@echo "make lock    write the lock files anew (needs uv)"
@@ -61,6 +62,15 @@ test: check $(if $(shell command -v chromium),$(VENV)/.browser)
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
 
+drill: $(VENV)/.dev
+	@mkdir -p results/drain
+	for mode in iptables nftables; do \
+	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode && \
+	  $(BIN)/svcpath drain run --scenario all --lab drill --results results/drain/scenarios-$$mode.json; \
+	  $(BIN)/svcpath drain run --scenario grid --lab drill --results results/drain/grid-$$mode.json; \
+	  $(BIN)/svcpath lab down --lab drill; \
+	done
+
 lab: $(VENV)/.run
 	$(BIN)/svcpath lab up
 
@@ -72,6 +82,10 @@ score: lab
 
 recordings: lab
 	$(BIN)/svcpath lab score --mode both --seed 1 --keep tests/data/lab/recordings
+
+# The console blocks of the README, from what the commands print now.
+readme: $(VENV)/.dev
+	$(BIN)/python -m tests.write_readme
 
 lock:
 	sh requirements/lock.sh

@@ -13,18 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.source import Source
+from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
-from svcpath.evidence.sources.manifests import ManifestSource
+from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.terms import Given
+from svcpath.models.drain.timeline import timeline
 from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
 from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
@@ -39,6 +42,7 @@ from svcpath.reports.dataplane import (
 )
 from svcpath.reports.report import Report, report
 from svcpath.reports.resolve import ResolveReport
+from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
 from svcpath.walk.layers.resolution.surroundings import surroundings
@@ -46,6 +50,9 @@ from svcpath.walk.planes import planes, pod_named
 from svcpath.walk.request import Request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
+
+if TYPE_CHECKING:
+    from svcpath.evidence.sources.kube import ClusterSource
 
 __all__ = [
     "BudgetContract",
@@ -56,6 +63,8 @@ __all__ = [
     "Source",
     "TraceContract",
     "budget",
+    "bundle",
+    "cluster",
     "diagnose",
     "drift",
     "files",
@@ -81,6 +90,9 @@ def request(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
 ) -> Request:
     """Read a target as users write it.
 
@@ -117,6 +129,9 @@ def request(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
 
 
@@ -126,6 +141,31 @@ def files(*paths: str | Path) -> FilesSource:
     Raises SourceUnavailable when a path can't be read at all.
     """
     return FilesSource([Path(one) for one in paths])
+
+
+def bundle(path: str | Path) -> BundleSource:
+    """A bundle that ``svcpath collect`` wrote, as a Source. Raises FormatError for one that was changed."""
+    return BundleSource.open(Path(path))
+
+
+def cluster(
+    *,
+    context: str = "",
+    kubeconfig: str = "",
+    as_user: str = "",
+    timeout: float = 60.0,
+    execs: bool = True,
+    all_nodes: bool = False,
+) -> ClusterSource:
+    """A running cluster as a Source and context manager. ``timeout`` is in seconds, for everything together.
+
+    Raises SourceUnavailable when it can't be reached, UsageError for a context that is not there.
+    """
+    from svcpath.evidence.sources.kube import ClusterSource, Options
+    from svcpath.evidence.sources.kube_client import Access
+
+    access = Access(context=context, kubeconfig=kubeconfig, as_user=as_user, timeout=timeout)
+    return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 
 def usable(source: Source) -> None:
@@ -152,6 +192,9 @@ def diagnose(
     as_name: str = "",
     resolver: str = "",
     symptom: str = "",
+    thorough: bool = False,
+    all_nodes: bool = False,
+    each_node: bool = False,
     progress: Callable[[LayerResult], None] | None = None,
 ) -> Report:
     """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
@@ -168,6 +211,9 @@ def diagnose(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
     usable(source)
     return report(walk(source, asked, progress))
@@ -290,7 +336,7 @@ _WORKLOAD_KINDS = {
 
 
 def budget(
-    source: ManifestSource,
+    source: ManifestSource | ManifestBytes,
     *,
     workload: str = "",
     namespace: str = "",
@@ -300,14 +346,20 @@ def budget(
     shutdown: float | None = None,
     on_signal: str = "",
     path: Sequence[str] = (),
+    recorded: Given | None = None,
 ) -> BudgetContract:
     """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
 
-    ``workload`` is a name or KIND/NAME; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
+    ``workload`` is a name or KIND/NAME; ``recorded`` what a recording measured; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
     containers that traffic goes through.
     """
     kind, slash, name = workload.partition("/")
     given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    if recorded is not None:
+        given = given.filled(recorded)
+    events = seen_of(source.watch_events())
+    if events:
+        given = given.filled(measured(timeline(events)))
     asked = Asked(
         given=given,
         on_signal=OnSignal(on_signal) if on_signal else None,

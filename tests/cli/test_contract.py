@@ -62,7 +62,6 @@ def test_undecided_is_3_with_and_without_strict(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("diagnose",), "--evidence"),
         (("diagnose", "--evidence", "{e}"), "several Services"),
         (("diagnose", "pod/x", "--evidence", "{e}"), "svc/NAME"),
         (("diagnose", "svc/", "--evidence", "{e}"), "svc/NAME"),
@@ -87,6 +86,17 @@ def test_a_call_that_cannot_be_carried_out_is_2_and_says_in_one_line_what_to_do(
     assert ran.err.startswith("svcpath: ")
     assert ran.err.count("\n") == 1
     assert says in ran.err
+
+
+def test_without_evidence_and_without_a_cluster_it_is_4_and_says_what_to_give(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    ran = svcpath("diagnose", "svc/web", "-n", "shop")
+    assert ran.code == 4, ran.both
+    assert "--evidence" in ran.err
+    assert ran.err.count("\n") == 1
 
 
 def test_no_command_prints_the_help_and_is_2() -> None:
@@ -137,7 +147,7 @@ def test_quiet_is_the_verdict_on_one_line_and_verbose_is_more_than_the_plain_for
     assert len(verbose) > len(plain)
     healthy = svcpath("diagnose", "svc/echo-server", *WHO, "--evidence", recording)
     assert len([line for line in healthy.out.splitlines() if line[:1] in set("✔!✖?·")]) == 7
-    assert len(healthy.out.splitlines()) == 10
+    assert len(healthy.out.splitlines()) == 11
 
 
 def test_the_same_evidence_gives_the_same_bytes_whatever_the_folder_the_order_and_the_names_of_ways(

@@ -219,8 +219,10 @@ def test_a_hostile_path_is_shown_as_text(tmp_path: Path) -> None:
     assert "\\x1b[31mred" in ran.out
 
 
-def test_a_hostile_argument_is_shown_as_text() -> None:
-    for arguments in (("diagnose", "\x1b[31m/x"), ("explain", "\x1b[2J"), ("\x1b[2J",), ("diagnose", "--\x1bx")):
+def test_a_hostile_argument_is_shown_as_text(tmp_path: Path) -> None:
+    (tmp_path / "service.yaml").write_bytes(SERVICE)
+    kind = ("diagnose", "\x1b[31m/x", "--evidence", str(tmp_path))
+    for arguments in (kind, ("explain", "\x1b[2J"), ("\x1b[2J",), ("diagnose", "--\x1bx")):
         ran = svcpath(*arguments)
         assert ran.code == 2
         assert "\x1b" not in ran.both
@@ -267,7 +269,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, dict[str, bytes]]:
     return how, {**FILES[mode], path: bytes(raw)}
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged(), st.sampled_from(["echo-server", "echo-headless", "empty-service", "wrong-port"]))
 def test_a_damaged_recording_gives_a_report_or_an_error_of_svcpath(
     held: tuple[str, dict[str, bytes]], name: str
@@ -282,10 +284,14 @@ def test_a_damaged_recording_gives_a_report_or_an_error_of_svcpath(
     json.loads(encode(report))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+#: Files whose first half is a whole file of its kind, with another meaning: no reader can tell that they were cut.
+NO_END = ("resolv.conf", "client.names.txt")
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(FILES)), st.data())
 def test_a_cut_file_never_makes_a_healthy_service_a_proven_fault(mode: str, data: st.DataObject) -> None:
-    path = data.draw(st.sampled_from([one for one in sorted(FILES[mode]) if "resolv.conf" not in one]))
+    path = data.draw(st.sampled_from([one for one in sorted(FILES[mode]) if not one.endswith(NO_END)]))
     size = data.draw(st.integers(0, len(FILES[mode][path])))
     files = {**FILES[mode], path: FILES[mode][path][:size]}
     try:

@@ -23,6 +23,7 @@ class Script:
         self.alive: dict[str, dict[str, Any]] = {}
         self.history: list[tuple[int, str, dict[str, Any]]] = []
         self.expired = 0
+        self.lists: set[int] = set()
         self.finished = False
 
     def change(self) -> None:
@@ -85,6 +86,7 @@ class Handler(BaseHTTPRequestHandler):
             script = self.server.script
             with script.condition:
                 items = [{**one, "apiVersion": "v1", "kind": "Pod"} for one in script.alive.values()]
+                script.lists.add(script.version)
                 self._whole({"kind": "PodList", "metadata": {"resourceVersion": str(script.version)}, "items": items})
 
     def _whole(self, value: Any) -> None:
@@ -128,10 +130,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def play(script: Script, changes: int, every: float) -> threading.Thread:
-    """Make changes beside; the thread ends after ``changes`` of them."""
+    """Make changes beside; the thread ends after ``changes`` of them, or with the script."""
 
     def run() -> None:
         for _ in range(changes):
+            if script.finished:
+                return
             script.change()
             time.sleep(every)
 

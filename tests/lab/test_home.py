@@ -56,3 +56,14 @@ def test_up_with_another_shape_under_the_same_name_is_refused(tmp_path: Path) ->
 def test_an_unknown_provider_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="netns, kind, context"):
         labs.provider(homes.home("one", tmp_path), LabSpec(provider="cloud"))
+
+
+@pytest.mark.parametrize(
+    "spec", [LabSpec(provider="kind", nodes=3, proxy_mode="ipvs"), LabSpec(provider="kind", ip_family="x")]
+)
+def test_what_can_not_be_brought_up_leaves_no_folder(tmp_path: Path, spec: LabSpec) -> None:
+    place = homes.home("one", tmp_path / "state")
+    with pytest.raises(UsageError):
+        labs.bring_up(place, spec, lambda line: None)
+    assert not place.folder.exists()
+    assert list(place.folder.parent.iterdir()) == []

@@ -10,7 +10,21 @@ import typer
 from typer.exceptions import TyperException
 
 from svcpath import __version__
-from svcpath.cli import budget, dataplane, demo, diagnose, drain, explain, report, resolve, rollout
+from svcpath.cli import (
+    budget,
+    bundle,
+    can_i,
+    collect,
+    dataplane,
+    demo,
+    diagnose,
+    doctor,
+    drain,
+    explain,
+    report,
+    resolve,
+    rollout,
+)
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -23,15 +37,31 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("diagnose", help=diagnose.HELP)(diagnose.diagnose)
-app.command("resolve", help=resolve.HELP)(resolve.resolve)
+app.command(
+    "diagnose",
+    short_help="Say at which layer a Service fails, why, and what would prove that wrong.",
+    help=diagnose.HELP,
+)(diagnose.diagnose)
+app.command("resolve", short_help="Show what an application's own resolver makes of a name.", help=resolve.HELP)(
+    resolve.resolve
+)
+app.command("collect", short_help="Save what a diagnosis looks at to one bundle.", help=collect.HELP)(collect.collect)
+app.add_typer(bundle.app)
+app.command("can-i", short_help="Say what you may do, and what each lack costs the diagnosis.", help=can_i.HELP)(
+    can_i.can_i
+)
+app.command("doctor", short_help="Say what this machine or account lacks.", help=doctor.HELP)(doctor.doctor)
 app.add_typer(dataplane.app)
 app.add_typer(drain.app)
 app.add_typer(rollout.app)
-app.command("budget", help=budget.HELP)(budget.budget)
-app.command("explain", help=explain.HELP)(explain.explain)
-app.command("demo", help=demo.HELP)(demo.demo)
-app.command("report", help=report.HELP)(report.report)
+app.command("budget", short_help="Compute whether a drain holds, from manifests or a recording.", help=budget.HELP)(
+    budget.budget
+)
+app.command("explain", short_help="Explain a code, or the hypotheses of an error text.", help=explain.HELP)(
+    explain.explain
+)
+app.command("demo", short_help="Diagnose the recordings that ship with svcpath.", help=demo.HELP)(demo.demo)
+app.command("report", short_help="Turn a saved JSON report into another form.", help=report.HELP)(report.report)
 
 
 @app.callback(invoke_without_command=True)

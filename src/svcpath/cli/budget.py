@@ -27,7 +27,12 @@ unknown has no upper bound, 4 evidence unreadable."""
 
 def budget(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Manifests and evidence: files or folders.", exists=False)
+        list[Path],
+        typer.Argument(
+            metavar="PATH...|KIND/NAME",
+            help="Manifests and evidence: files or folders; or deploy/NAME of a cluster.",
+            exists=False,
+        ),
     ],
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
     workload: Annotated[str, typer.Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
@@ -54,19 +59,44 @@ def budget(
         list[str] | None,
         typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
+    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig, for KIND/NAME.")] = "",
+    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file, for KIND/NAME.")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
+    from svcpath.cli.rollout import cluster_options
+    from svcpath.drill import kube
+    from svcpath.drill.load import is_database, load
+    from svcpath.drill.transport import KubectlTransport
+    from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
     from svcpath.reports.report import encode
+    from svcpath.reports.timeline import measured
     from svcpath.reports.views.budget import document
     from svcpath.reports.views.budget_page import page
 
     wanted = output.parse(outputs)
     if on_signal not in ("", "exit", "finish", "ignore"):
         raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
+    targets = [one for one in paths if _is_target(one)]
+    databases = [one for one in paths if is_database(one)]
+    recorded = None
+    for one in databases:
+        found = measured(load([one])[0])
+        recorded = found if recorded is None else recorded.filled(found)
+    if targets and (len(targets) > 1 or len(paths) > 1 + len(databases)):
+        raise UsageError("give files, or one workload of the cluster as KIND/NAME, not both")
+    source: ManifestSource | ManifestBytes
+    if targets:
+        kubectl = KubectlTransport(cluster_options(context, kubeconfig))
+        space = namespace or "default"
+        source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
+        workload = workload or targets[0].name
+    else:
+        source = api.manifests(*(one for one in paths if one not in databases))
     result = api.budget(
-        api.manifests(*paths),
+        source,
+        recorded=recorded,
         workload=workload,
         namespace=namespace,
         longest_request=longest,
@@ -84,3 +114,14 @@ def budget(
     if strict and not all(one.bounded for one in result.workloads if one.serves):
         return Exit.UNDECIDED
     return Exit.GOOD
+
+
+#: How a workload of a cluster is named.
+_KINDS = frozenset(
+    ("deploy", "deployment", "sts", "statefulset", "ds", "daemonset", "job", "po", "pod", "rollout", "rs", "replicaset")
+)
+
+
+def _is_target(path: Path) -> bool:
+    """deploy/NAME, and no file or folder of that name."""
+    return len(path.parts) == 2 and path.parts[0].lower() in _KINDS and not path.exists()

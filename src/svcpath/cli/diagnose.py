@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
 from typing import Annotated
 
 import typer
 
-from svcpath import api
-from svcpath.cli import output
+from svcpath.cli import live, output
 from svcpath.cli.exits import of_verdict
-from svcpath.errors import UsageError
 
 HELP = """\
 svcpath diagnose svc/wrong-port -n service-ops --from pod/client --evidence ./incident
 
 Say at which layer a Service fails, why, and what would prove that wrong.
 
-Evidence is whatever you have: files and folders, each recognised by its content (objects in YAML or JSON, resolv.conf,
+Without --evidence the cluster of the current context is asked: objects, the client's container, its node, and where that
+does not decide, connections. Only reads; with --no-exec nothing runs in any container.
+
+Evidence is whatever you have: a bundle of svcpath collect, files and folders, each recognised by its content (objects in YAML or JSON, resolv.conf,
 iptables-save, nft list, conntrack -L, /proc/net/tcp, logs, recorded connections, ...; .gz too). With one Service in the
 evidence it need not be named.
 
@@ -25,12 +26,12 @@ Exit code: 0 healthy or warning, 1 fault (with --strict also warning), 2 usage, 
 
 
 def diagnose(
-    target: Annotated[str, typer.Argument(metavar="[TARGET]", help="svc/NAME, NAME or NAME.NAMESPACE")] = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    target: live.Target = "",
+    namespace: live.Namespace = "",
     port: Annotated[
         str, typer.Option("--port", help="One port of the Service, by number or name (default: all).")
     ] = "",
-    client: Annotated[str, typer.Option("--from", help="Where the connection comes from: pod/NAME or node/NAME.")] = "",
+    client: live.Client = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
     as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
     resolver: Annotated[
@@ -39,9 +40,21 @@ def diagnose(
     symptom: Annotated[
         str, typer.Option("--symptom", help="The error text that was seen; it ranks, it never decides.")
     ] = "",
-    evidence: Annotated[
-        list[Path] | None, typer.Option("--evidence", help="A file or folder of evidence; may be given several times.")
-    ] = None,
+    evidence: live.Evidence = None,
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    no_exec: live.NoExec = False,
+    all_nodes: live.AllNodes = False,
+    thorough: live.Thorough = False,
+    max_probes: live.MaxProbes = 200,
+    each_node: live.EachNode = False,
+    until_fault: live.UntilFault = "",
+    allow_node_pod: live.AllowNodePod = False,
+    node_image: live.NodeImage = "",
+    allow_debug_container: live.AllowDebug = False,
+    debug_image: live.DebugImage = "",
     outputs: Annotated[
         list[str] | None,
         typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
@@ -50,18 +63,14 @@ def diagnose(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="A warning exits with 1 too.")] = False,
 ) -> int:
-    from svcpath.evidence.sources.files import FilesSource
     from svcpath.reports.renderers.text import printable
     from svcpath.reports.report import encode
     from svcpath.reports.views.diagnosis import document
     from svcpath.reports.views.diagnosis_page import page
 
     wanted = output.parse(outputs)
-    if not evidence:
-        raise UsageError("no evidence: give files or folders with --evidence PATH")
-    result = api.diagnose(
-        FilesSource(evidence),
-        target,
+    call = live.Call(
+        target=target,
         namespace=namespace,
         port=port,
         client=client,
@@ -69,11 +78,40 @@ def diagnose(
         as_name=as_name,
         resolver=resolver,
         symptom=symptom,
+        thorough=thorough,
+        all_nodes=all_nodes,
+        each_node=each_node,
     )
+    done = ""
+    if evidence:
+        source = live.recorded(evidence)
+        result = live.walk(source, live.remembered(call, source))
+    else:
+        flags = live.Cluster(
+            context=context,
+            kubeconfig=kubeconfig,
+            as_user=as_user,
+            timeout=timeout,
+            no_exec=no_exec,
+            all_nodes=all_nodes,
+            max_probes=max_probes,
+            allow_node_pod=allow_node_pod,
+            node_image=node_image,
+            allow_debug_container=allow_debug_container,
+            debug_image=debug_image,
+            extra=live.seconds(until_fault) if until_fault else 0.0,
+        )
+        with live.cluster(flags) as cluster:
+            asked = live.settled(call, cluster)
+            held = live.until_fault(cluster, flags.extra) if until_fault else cluster
+            result = live.walk(held, asked, live.progress)
+            done = live.audit(cluster)
     if quiet and not outputs:
         code = f"  {result.verdict.code}" if result.verdict.code else ""
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
         typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
         output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
+    if done and (sys.stderr.isatty() or "added to the cluster" in done) and not quiet:
+        typer.echo(done, err=True)
     return of_verdict(result.verdict.status, strict=strict)

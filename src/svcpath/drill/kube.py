@@ -47,23 +47,40 @@ def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> fr
     return frozenset(ip for one in services for ip in one["spec"].get("clusterIPs") or () if ip != "None")
 
 
+def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
+    """A workload (KIND/NAME) and what stands around it in its namespace, as one List.
+
+    Raises SourceUnavailable when the workload or the API server is not there; kinds that the cluster does not serve or
+    the account may not list are left out.
+    """
+    found: list[Any] = [json.loads(kubectl.ok("-n", space, "get", target, "-o", "json"))]
+    for kind in ("services", "poddisruptionbudgets", "ingresses", "httproutes.gateway.networking.k8s.io"):
+        done = kubectl.run("-n", space, "get", kind, "-o", "json")
+        if done.returncode == 0:
+            found.extend(json.loads(done.stdout).get("items") or ())
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": found}, indent=1).encode()
+
+
 @contextlib.contextmanager
 def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
     """A namespace of the drill's own, removed in the end whatever happens. One that is there already is refused."""
-    labels = {LABEL: "true"}
-    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
-    done = kubectl.run("create", "-f", "-", stdin=json.dumps(made).encode())
-    if done.returncode != 0:
-        found = kubectl.run(
-            "get", "namespace", name, "-o", f"jsonpath={{.metadata.labels['{LABEL.replace('.', chr(92) + '.')}']}}"
-        )
-        mine = found.returncode == 0 and found.stdout == b"true"
-        hint = (
-            "left by a run that was killed: kubectl delete namespace " + name
-            if mine
-            else "not made by svcpath: choose another"
-        )
-        raise SourceUnavailable(f"namespace {name} is there already, {hint}")
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {LABEL: "true"}}}
+    deadline = time.monotonic() + 90
+    while True:
+        done = kubectl.run("create", "-f", "-", stdin=json.dumps(made).encode())
+        if done.returncode == 0:
+            break
+        found = kubectl.run("get", "namespace", name, "-o", "json")
+        if found.returncode != 0:
+            raise SourceUnavailable(done.stderr.decode("utf-8", "replace").strip() or f"can't make namespace {name}")
+        metadata = json.loads(found.stdout)["metadata"]
+        if (metadata.get("labels") or {}).get(LABEL) != "true":
+            raise SourceUnavailable(f"namespace {name} is there already and not the drill's: choose another cluster")
+        if "deletionTimestamp" not in metadata or time.monotonic() > deadline:
+            raise SourceUnavailable(
+                f"namespace {name} is left by a run that was killed, or in use: kubectl delete namespace {name}"
+            )
+        time.sleep(1)  # an earlier run's namespace is going
     try:
         yield
     finally:

@@ -18,6 +18,9 @@ from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.formats import procnet
 from svcpath.evidence.formats import text as texts
 
+#: What exec says about a container that has ended already: then its connections have, too.
+_OVER = ("not found", "not running", "stopped", "is not created or running", "completed pod", "does not exist")
+
 
 @dataclass(frozen=True, slots=True)
 class Over:
@@ -134,7 +137,8 @@ def wait(
             try:
                 count += established(kubectl, namespace, pod)
             except SourceUnavailable as error:
-                observed, why = False, str(error)
+                if not any(word in str(error) for word in _OVER):
+                    observed, why = False, str(error)
         most = max(most, count)
         at = time.monotonic() - begun
         if count or not left:

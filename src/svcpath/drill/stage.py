@@ -191,5 +191,13 @@ def failed(rows: Sequence[Connection]) -> list[Connection]:
     return [one for one in rows if one.outcome != "ok"]
 
 
+def why(rows: Sequence[Connection], zero: float) -> str:
+    """The first failure in words, "" without one."""
+    first = min(failed(rows), key=lambda one: one.start, default=None)
+    if first is None:
+        return ""
+    return f" (the first {first.start - zero:.2f} s after the delete: {first.outcome}, {first.detail})"
+
+
 def name_of(pod: dict[str, Any]) -> str:
     return str(pod["metadata"]["name"])

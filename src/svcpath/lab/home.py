@@ -83,7 +83,7 @@ class Home:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lab for one up or down; raises LabError when another process holds it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
         lock = self.folder.parent / f".{self.name}.lock"
         with lock.open("w") as held:
             try:

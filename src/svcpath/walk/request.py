@@ -12,6 +12,8 @@ class Request:
     ``port`` is a Service port's number or name; empty means all of them. ``client`` is the Pod the connection comes
     from ("namespace/name"), ``client_node`` a node; both empty means any. ``as_name`` is the name as the application
     writes it. ``resolver`` is a resolver's name or "all" or "". ``symptom`` is the error text the user saw.
+    ``thorough`` asks for probes that earlier answers make needless, ``all_nodes`` for every node beside the client's,
+    ``each_node`` for connections from every node's own network.
     """
 
     namespace: str = ""
@@ -23,10 +25,23 @@ class Request:
     as_name: str = ""
     resolver: str = ""
     symptom: str = ""
+    thorough: bool = False
+    all_nodes: bool = False
+    each_node: bool = False
 
     @property
     def label(self) -> str:
         return f"{self.service}.{self.namespace}" if self.service else (self.as_name or "the evidence")
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Where objects on this path can lie: the Service's and the client's namespace, that of the name as written, and
+        those of the cluster's own Services."""
+        written = self.as_name.split(".")[1:2]
+        named = (self.namespace, self.client_namespace, *written)
+        if not any(named):
+            return ()
+        return tuple(dict.fromkeys(one for one in (*named, "default", "kube-system") if one))
 
     @property
     def client_namespace(self) -> str:

@@ -28,12 +28,13 @@ def check(request: Request, layers: tuple[LayerResult, ...]) -> Asking[tuple[Fin
     place = host_port(attempt.address or attempt.host, attempt.port)
     direct = any(_is_backend(view, each) and each.outcome == "ok" for each, _ in newest)
     code = "SP619" if direct else "SP011"
+    share = _share(attempt, one)
     also = " while the Pods answer directly" if direct else ""
     return (
         finding(
             code,
             Status.INCONCLUSIVE,
-            f"a recorded connection to {place} ended in {attempt.outcome}{also}, and no layer that was looked at explains it",
+            f"a recorded connection to {place} ended in {attempt.outcome}{share}{also}, and no layer that was looked at explains it",
             evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", one),),
             standing=None,
             layer="dataplane",
@@ -41,13 +42,24 @@ def check(request: Request, layers: tuple[LayerResult, ...]) -> Asking[tuple[Fin
     )
 
 
+def _share(attempt: Attempt, one: Observation[Attempts]) -> str:
+    same = [each for each in one.fact.attempts if (each.host, each.port) == (attempt.host, attempt.port)]
+    bad = sum(1 for each in same if each.outcome in FAILED)
+    return f" in {bad} of {len(same)} attempts" if one.fact.repeated and len(same) > 1 else ""
+
+
 def _newest(view: Scene, observed: tuple[Observation[Attempts], ...]) -> list[tuple[Attempt, Observation[Attempts]]]:
-    """The newest attempt per client, host and port that goes to this Service or one of its backends."""
+    """The newest attempt per client, host and port that goes to this Service or one of its backends; of attempts that
+    were repeated to count failures, one that failed."""
     latest: dict[tuple[str, str, int], tuple[Attempt, Observation[Attempts]]] = {}
     for one in observed:
         for attempt in one.fact.attempts:
             if _is_service(view, attempt) or _is_backend(view, attempt):
-                latest[(attempt.client, attempt.host, attempt.port)] = (attempt, one)
+                key = (attempt.client, attempt.host, attempt.port)
+                before = latest.get(key)
+                if one.fact.repeated and before and before[1] is one and before[0].outcome in FAILED:
+                    continue
+                latest[key] = (attempt, one)
     return list(latest.values())
 
 

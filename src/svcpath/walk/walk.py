@@ -20,7 +20,7 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
-from svcpath.walk import evidence_quality, symptoms, targets, unexplained
+from svcpath.walk import evidence_quality, probes, symptoms, targets, troubles, unexplained
 from svcpath.walk.ask import Asking
 from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
@@ -68,7 +68,11 @@ def _walk(source: Source, request: Request, progress: Callable[[LayerResult], No
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
     for question in QUESTIONS:
+        asked = driver.asked
+        if question is pod.layer and (request.thorough or all(one.status is not Status.FAIL for one in results)):
+            driver.run(probes.ask(request))
         result = driver.run(question(request))
+        result = troubles.added(result, driver.since(asked))
         results.append(result)
         if progress is not None:
             progress(result)

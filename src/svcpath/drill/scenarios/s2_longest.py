@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drill.stage import Result, Stage, failed, name_of
+from svcpath.drill.stage import Result, Stage, failed, name_of, why
 
 NUMBER = 2
 TITLE = "after a delete, does the longest running request finish?"
@@ -27,7 +27,7 @@ def run(stage: Stage, variant: str) -> Result:
     last = max((one.end - at for one in mine), default=0.0)
     said = (
         f"{len(mine)} requests ended on the deleted Pod, the last {last:.2f} s after the delete; {len(bad)} of {len(rows)} "
-        f"were cut or refused; exit codes {codes}"
+        f"were cut or refused{why(rows, at)}; exit codes {codes}"
     )
     measured = {"last_request": last, "failed": len(bad), "sampled": len(rows), "ended": ended - at if ended else None}
     return Result(NUMBER, variant, not bad and bool(mine), said, measured)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drill.stage import Result, Stage, failed, name_of
+from svcpath.drill.stage import Result, Stage, failed, name_of, why
 
 NUMBER = 4
 TITLE = "does a client pool keep using old connections to a removed backend?"
@@ -34,7 +34,7 @@ def run(stage: Stage, variant: str) -> Result:
     passed = stayed <= LIMIT and not bad
     said = (
         f"the slice removed the Pod {after - at:.2f} s after the delete, the pool went on to it for {max(stayed, 0):.2f} s; "
-        f"{len(bad)} of {len(rows)} requests failed"
+        f"{len(bad)} of {len(rows)} requests failed{why(rows, at)}"
     )
     return Result(
         NUMBER,

@@ -32,4 +32,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Attempts(msgspec.Struct, frozen=True, kw_only=True):
+    """``repeated``: the attempts were made one after another to learn which share fails, so that each of them counts, not the
+    newest alone."""
+
     attempts: tuple[Attempt, ...]
+    repeated: bool = False

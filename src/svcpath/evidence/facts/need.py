@@ -103,7 +103,9 @@ class Need:
     all of the namespace), ``node``, ``pod`` ("namespace/name") and ``container`` for state that lives there. An empty
     ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service``
     narrows slices and events to one Service. ``permission`` names the right a live source must have, e.g. "create
-    pods/exec".
+    pods/exec". ``about`` says what a live look is about and bounds it: the names to look up (LOOKUPS), what to
+    connect to as URLs, one per attempt (ATTEMPTS), the namespaces or nodes that are enough (a kind asked for without
+    one). Recorded evidence gives all it has.
     """
 
     kind: Kind
@@ -115,3 +117,4 @@ class Need:
     container: str = ""
     cost: Cost = Cost.READ
     permission: str = ""
+    about: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -320,6 +321,33 @@ def _list(raw: bytes, envelope: _Envelope, kind: str, line: int) -> Iterator[Ite
         yield damaged("Kubernetes list", "the list goes on (metadata.continue is set): it is one page of several")
     decoder = _ItemDecoder(item_kind, "" if item_kind == "" else api_version)
     yield from _items(_ITEMS.decode(envelope.items), decoder, complete, lambda piece: _line_in(raw, piece, line))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of an API list; ``following`` is its continue token, empty on the last page."""
+
+    items: tuple[Item, ...]
+    following: str
+
+
+def read_page(data: bytes) -> Page:
+    """The items of one page as an API server sends it. Raises FormatError when it is no list."""
+    try:
+        envelope = _ENVELOPE.decode(data)
+        kind = envelope.kind if isinstance(envelope.kind, str) else ""
+        if bytes(envelope.items)[:4] == b"null":
+            pieces: list[msgspec.Raw] = []
+        elif bytes(envelope.items)[:1] == b"[":
+            pieces = _ITEMS.decode(envelope.items)
+        else:
+            raise FormatError("no list of Kubernetes objects")
+        meta = msgspec.json.decode(envelope.metadata, type=_Meta) if bytes(envelope.metadata)[:1] == b"{" else _Meta()
+    except _ERRORS as error:
+        raise FormatError(_why(error)) from error
+    api_version = envelope.api_version if isinstance(envelope.api_version, str) else ""
+    decoder = _ItemDecoder(kind.removesuffix("List"), api_version)
+    return Page(tuple(_items(pieces, decoder, True, lambda piece: 0)), meta.continue_)
 
 
 def _line_in(raw: bytes, piece: bytes, first: int) -> int:

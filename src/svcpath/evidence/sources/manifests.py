@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from svcpath.evidence.formats.places import Places
 from svcpath.evidence.sources.files import FilesSource
+from svcpath.evidence.sources.memory import BytesSource
 
 
 class ManifestSource(FilesSource):
@@ -22,3 +23,11 @@ class ManifestSource(FilesSource):
             if path.endswith((".yaml", ".yml", ".json")) or b"\nkind:" in data[:65536] or data.startswith(b"kind:"):
                 self.places.add(path, data)
             yield path, data
+
+
+class ManifestBytes(BytesSource):
+    """The same over content that is in memory: what an API server answered."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.places = Places.of(files.items())
+        super().__init__(files)

@@ -74,9 +74,10 @@ class KindProvider:
         return tuple(self._kind("get", "clusters").out.split())
 
     def up(self, say: Say) -> None:
-        config = self.home.folder / "kind.yaml"
+        text = cluster_config(self.spec, public.kind_node(self.spec.release))
         self.home.write_spec(self.spec)
-        config.write_text(cluster_config(self.spec, public.kind_node(self.spec.release)))
+        config = self.home.folder / "kind.yaml"
+        config.write_text(text)
         if self.cluster in self._clusters():
             say(f"kind cluster {self.cluster} is there")
             self._kind("export", "kubeconfig", "--name", self.cluster, "--kubeconfig", self.home.kubeconfig)

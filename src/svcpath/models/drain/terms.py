@@ -6,7 +6,7 @@ An unknown term is never zero: it is a range, and the budget says up to which va
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 REMOVAL = "load balancer removal"
 PROPAGATION = "slice and data plane"
@@ -76,3 +76,13 @@ class Given:
             return known(name, seconds, Origin.MEASURED, dict(self.details).get(field, ""))
         flag = {"removal": "lb-removal", "longest": "longest-request"}.get(field, field)
         return known(name, seconds, Origin.FLAG, f"--{flag}")
+
+    def filled(self, recorded: Given) -> Given:
+        """The same with what a recording measured, where the user said nothing."""
+        taken = {
+            field: getattr(recorded, field)
+            for field in recorded.measured
+            if getattr(self, field) is None and getattr(recorded, field) is not None
+        }
+        details = (*self.details, *((field, text) for field, text in recorded.details if field in taken))
+        return replace(self, **taken, measured=self.measured | frozenset(taken), details=details)

@@ -121,9 +121,7 @@ def timeline(
     stamps = [one.received for one in ordered] + [one.at for one in remarks] + [one.start for one in connections]
     zero = min((one.zero for one in deletions), default=min(stamps, default=0.0))
     moments = [*_object_moments(ordered, deletions, zero), *_remarks(remarks, zero), *_computed(deletions, zero)]
-    moments.extend(
-        Moment(one.at - zero, "dataplane", _plane(one), one.after == one.at) for one in planes if one.at >= zero - 5
-    )
+    moments.extend(Moment(one.at - zero, "dataplane", _plane(one)) for one in planes if one.at >= zero - 5)
     moments.extend(_rollouts(ordered, zero))
     moments.sort(key=lambda one: (round(one.at, 6), one.kind))
     return Timeline(

@@ -10,6 +10,7 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
 from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, policy
+from svcpath.walk.layers.dataplane import connections as connections_check
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
 from svcpath.walk.request import Request
@@ -49,6 +50,8 @@ def layer(request: Request) -> Asking[LayerResult]:
 
 def _client_node(request: Request) -> Asking[str]:
     """The node the client's connections start from; empty when it is not known: then every node is looked at."""
+    if request.all_nodes:
+        return ""
     if request.client_node:
         return request.client_node
     client = yield from ask.client_pod(request.client_namespace, request.client_name)
@@ -97,7 +100,7 @@ def _around(
         Need(Kind.CONNTRACK, node=client_node),
         Need(Kind.SYSCTL, node=client_node),
         Need(Kind.DURATIONS),
-        Need(Kind.HAIRPIN_MODE),
+        Need(Kind.HAIRPIN_MODE, about=(client_node,) if client_node else ()),
         Need(Kind.ATTEMPTS),
         Need(Kind.HEALTH_REPLIES),
         Need(Kind.IPVSADM_LCN, node=client_node),
@@ -111,6 +114,7 @@ def _around(
         kernel.hairpin(view, hairpin, attempts, table),
         (yield from cilium.check(view, client_node)),
     ]
+    judgements.append(connections_check.check(view, attempts))
     if service is not None:
         judgements.append(flows.check(view, service, conntrack.present))
         judgements.append(policy.check(view, service, compared, reports, health))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
+from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Status, layer_result
 from svcpath.walk.layers.endpoints import families, identity, legacy, readiness, selection, slices
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
 from svcpath.walk.shell import scope
+from svcpath.walk.troubles import failed
 
 
 def layer(request: Request) -> Asking[LayerResult]:
@@ -24,6 +27,9 @@ def layer(request: Request) -> Asking[LayerResult]:
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
         return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
+    trouble = failed(view.slices_reply.observations)
+    if trouble is not None and not view.slices:
+        return (yield from _without_slices(view, trouble))
     judgements = [
         (yield from selection.check(view)),
         (yield from slices.check(view)),
@@ -39,6 +45,14 @@ def layer(request: Request) -> Asking[LayerResult]:
     if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
         judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
     return layer_result("endpoints", judgements)
+
+
+def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerResult]:
+    """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
+    gap = NotTested("endpoints", "the EndpointSlices", trouble.reason, trouble.provenance.command)
+    judged = yield from selection.check(view)
+    selected = dataclasses.replace(judged, looked=bool(judged.findings))
+    return layer_result("endpoints", [selected, Judgement(not_tested=(gap,), looked=False)])
 
 
 def _summary(view: Scene) -> str:

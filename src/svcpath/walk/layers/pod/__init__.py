@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
-from svcpath.walk.ask import Asking
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
 from svcpath.walk.layers.pod import direct, policies, state
 from svcpath.walk.request import Request
@@ -36,8 +36,13 @@ def layer(request: Request) -> Asking[LayerResult]:
         gap = NotTested(
             "pod",
             "a direct connection to the Pods",
-            "no recorded connection attempts" if tcp else "only a reply of the application would show it",
+            _why(attempts) if tcp else "only a reply of the application would show it",
             command if tcp else "",
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
     return layer_result("pod", judgements)
+
+
+def _why(attempts: Reply) -> str:
+    tried = [one.reason for one in attempts.observations if one.provenance.command and one.provenance.source == "kube"]
+    return "; ".join(dict.fromkeys(tried)) or "no recorded connection attempts"

@@ -26,8 +26,8 @@ from svcpath.walk.scene import scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     client = yield from gather(request, view)
-    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else ())
-    answering = yield from world.gather(request.client_namespace)
+    dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else (), request.namespaces)
+    answering = yield from world.gather(request.client_namespace, request.namespaces)
     if client.conf is None and client.pod is not None:
         domain = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
         client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, domain))

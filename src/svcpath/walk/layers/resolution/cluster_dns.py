@@ -41,8 +41,8 @@ class ClusterDns:
         return self.service.fact.name if self.service else "kube-dns"
 
 
-def gather(nameservers: tuple[str, ...]) -> Asking[ClusterDns]:
-    services = yield from ask.one(Need(Kind.SERVICE))
+def gather(nameservers: tuple[str, ...], namespaces: tuple[str, ...] = ()) -> Asking[ClusterDns]:
+    services = yield from ask.one(Need(Kind.SERVICE, about=namespaces))
     wanted = {canonical(one) for one in nameservers}
     found = next(
         (one for one in services.present if wanted & {canonical(ip) for ip in one.fact.cluster_ips}), None

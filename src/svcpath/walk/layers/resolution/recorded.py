@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcpath.evidence.facts.dns import Lookup
-from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import musl
 from svcpath.walk.ask import Asking
@@ -21,9 +21,16 @@ NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     replies = yield (
-        Need(Kind.LOOKUPS, pod=request.client),
+        Need(
+            Kind.LOOKUPS,
+            pod=request.client,
+            container=request.container,
+            cost=Cost.EXEC,
+            permission="create pods/exec",
+            about=client.names,
+        ),
         Need(Kind.DURATIONS),
-        Need(Kind.CONNTRACK_STATS),
+        Need(Kind.CONNTRACK_STATS, about=_node(client)),
         Need(Kind.NODE_REPORT),
     )
     lookups, durations, stats, reports = replies
@@ -43,6 +50,11 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
         count = sum(len(one.fact.seconds) for one in timed)
         phrase = f"{count} lookups took up to {max(value for one in timed for value in one.fact.seconds):g} s"
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
+
+
+def _node(client: Client) -> tuple[str, ...]:
+    node = client.pod.fact.spec.node_name if client.pod else None
+    return (node,) if node else ()
 
 
 def _wanted(request: Request, view: Scene, client: Client, name: str) -> bool:

@@ -23,5 +23,5 @@ class Surroundings:
 def surroundings(request: Request) -> Asking[Surroundings]:
     view = yield from scene(request)
     client = yield from clients.gather(request, view)
-    answering = yield from world.gather(request.client_namespace)
+    answering = yield from world.gather(request.client_namespace, request.namespaces)
     return Surroundings(compare.environment(client), answering.world or Layered(()))

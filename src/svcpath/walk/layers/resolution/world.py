@@ -57,13 +57,14 @@ class Answering:
     services: tuple[Observation[Service], ...]
 
 
-def gather(client_namespace: str) -> Asking[Answering]:
+def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answering]:
+    """``enough`` are the namespaces that suffice to answer for the names in question."""
     answers, corefiles, services, slices, pods, namespaces = yield (
         Need(Kind.DNS_ANSWERS),
         Need(Kind.COREFILE),
-        Need(Kind.SERVICE),
-        Need(Kind.ENDPOINT_SLICE),
-        Need(Kind.POD),
+        Need(Kind.SERVICE, about=enough),
+        Need(Kind.ENDPOINT_SLICE, about=enough),
+        Need(Kind.POD, about=enough),
         Need(Kind.NAMESPACE),
     )
     configs, damaged = _configs(corefiles)

@@ -1,0 +1,133 @@
+"""svcpath bundle show, bundle diff"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from svcpath.cli.exits import Exit
+
+app = typer.Typer(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
+
+File = Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle of svcpath collect.")]
+
+
+@app.command("show")
+def show(bundle: File) -> int:
+    """What a bundle holds: for what it was collected, what was looked at, and what could not be.
+
+    Example: svcpath bundle show incident.tar.zst
+    """
+    from svcpath.evidence.facts.observation import State
+    from svcpath.evidence.sources.bundle import read
+    from svcpath.reports.renderers.text import printable
+
+    held = read(bundle)
+    manifest = held.manifest
+    asked = " ".join(f"{key}={value}" for key, value in sorted(manifest.request.items()))
+    typer.echo(printable(f"{manifest.schema}  svcpath {manifest.svcpath}, Kubernetes {manifest.kubernetes}"))
+    typer.echo(printable(f"collected {manifest.created or 'at an unknown time'} for {asked or 'no target'}"))
+    if abs(manifest.skew) >= 2:
+        ahead = "ahead of" if manifest.skew > 0 else "behind"
+        typer.echo(f"the collecting machine's clock was {abs(manifest.skew):.0f} s {ahead} the API server's")
+    if manifest.pseudonyms:
+        typer.echo("names and addresses are pseudonyms")
+    typer.echo("")
+    present = Counter(one.kind.value for one in held.observations if one.state is State.PRESENT)
+    for kind, count in sorted(present.items()):
+        typer.echo(f"  {count:5}  {printable(kind)}")
+    gaps = {
+        (one.kind.value, one.reason)
+        for one in held.observations
+        if one.state is State.UNREADABLE and one.provenance.command
+    }
+    if gaps:
+        typer.echo("\nnot looked at")
+        for kind, reason in sorted(gaps):
+            typer.echo(printable(f"  {kind}: {reason}"))
+    typer.echo(f"\nexecs done: {len(manifest.execs)}")
+    for line in manifest.execs:
+        typer.echo(printable(f"  {line}"))
+    return Exit.GOOD
+
+
+@app.command("diff")
+def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The later bundle.")]) -> int:
+    """What changed between two bundles of the same target; exit code 1 when something did.
+
+    Example: svcpath bundle diff monday.tar.zst tuesday.tar.zst
+    """
+    from svcpath.evidence.sources.bundle import read
+    from svcpath.reports.renderers.text import printable
+
+    old, new = _facts(read(before).observations), _facts(read(after).observations)
+    changed = 0
+    for key in sorted({*old, *new}):
+        one, other = old.get(key), new.get(key)
+        if one == other:
+            continue
+        changed += 1
+        sign = "+" if one is None else "-" if other is None else "~"
+        typer.echo(printable(f"{sign} {' '.join(part for part in key if part)}"))
+        if one is not None and other is not None:
+            for line in _parts(one, other)[:8]:
+                typer.echo(printable(f"    {line}"))
+    if not changed:
+        typer.echo("no difference")
+    return Exit.BAD if changed else Exit.GOOD
+
+
+#: Fields that change by themselves.
+_RESTLESS = frozenset({"resource_version", "managed_fields", "line", "at", "timeout", "source_port", "seconds"})
+
+
+def _facts(observations: tuple[Any, ...]) -> dict[tuple[str, ...], Any]:
+    """(kind, namespace, name or owner) -> the fact, or how the look ended."""
+    from svcpath.evidence.facts.kubernetes import Object
+
+    found: dict[tuple[str, ...], Any] = {}
+    for one in observations:
+        where = one.provenance
+        if isinstance(one.value, Object):
+            key: tuple[str, ...] = (one.kind.value, one.value.namespace, one.value.name)
+        else:
+            key = (one.kind.value, where.pod or where.node, where.container)
+        while key in found and not isinstance(one.value, Object):
+            key = (*key, "'")
+        found[key] = _plain(one.value) if one.value is not None else f"{one.state.value}: {one.reason}"
+    return found
+
+
+def _plain(value: Any) -> Any:
+    import msgspec
+
+    if isinstance(value, msgspec.Struct):
+        return {
+            name: _plain(each)
+            for name in value.__struct_fields__
+            if name not in _RESTLESS and (each := getattr(value, name)) not in (None, "", ())
+        }
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return value
+
+
+def _parts(one: Any, other: Any, path: str = "") -> list[str]:
+    """Where two plain values differ, a line each."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [
+            line
+            for key in sorted({*one, *other})
+            if one.get(key) != other.get(key)
+            for line in _parts(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+        ]
+    if isinstance(one, str) and isinstance(other, str) and ("\n" in one or "\n" in other):
+        gone = [f"{path} -{line[:160]}" for line in one.splitlines() if line not in set(other.splitlines())]
+        come = [f"{path} +{line[:160]}" for line in other.splitlines() if line not in set(one.splitlines())]
+        return gone[:4] + come[:4]
+    return [f"{path}: {str(one)[:120]} -> {str(other)[:120]}"]

@@ -1,0 +1,51 @@
+"""svcpath can-i"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svcpath.cli import live
+from svcpath.cli.exits import Exit
+
+HELP = """\
+svcpath can-i -n service-ops --from pod/client
+
+Say which of the rights that a diagnosis uses the current account has, and what each lack costs. The API server answers
+(SelfSubjectAccessReview); nothing is tried. deploy/rbac/ has the roles.
+
+Exit code: 0 everything for a full diagnosis, 1 something lacks, 3 the API server did not say."""
+
+
+def can_i(
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    client: Annotated[str, typer.Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "30s",
+) -> int:
+    from svcpath import api
+    from svcpath.reports.renderers.text import printable
+
+    asked = api.request("", namespace=namespace, client=client)
+    with live.cluster(live.Cluster(context, kubeconfig, as_user, timeout)) as source:
+        home = namespace or source.namespace
+        answers = source.rights(home, asked.client.rpartition("/")[0] or home)
+    width = max(len(one.right.words) for one in answers)
+    lacks = unknown = 0
+    for one in answers:
+        if one.allowed is None:
+            mark, rest = "?", one.why
+            unknown += 1
+        elif one.allowed:
+            mark, rest = "✔", ""
+        else:
+            mark, rest = "✖", f"{one.right.cost}  (deploy/rbac/{one.right.file}.yaml)"
+            lacks += one.right.file != "debug"
+        where = f"in {one.right.namespace}" if one.right.namespace else "in the cluster"
+        typer.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
+    if lacks:
+        return Exit.BAD
+    return Exit.UNDECIDED if unknown else Exit.GOOD

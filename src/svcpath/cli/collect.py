@@ -1,0 +1,90 @@
+"""svcpath collect"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svcpath.cli import live
+from svcpath.cli.exits import Exit
+from svcpath.errors import UsageError
+
+HELP = """\
+svcpath collect svc/echo-server -n service-ops --from pod/client -o incident.tar.zst
+
+Save all that a diagnosis of this Service looks at to one bundle, for svcpath diagnose --evidence incident.tar.zst.
+
+A bundle holds no Secret data, tokens, environment values, kubeconfig or arguments of processes. Names and addresses stay
+readable unless --pseudonyms is given; then the same name always gets the same pseudonym."""
+
+
+def collect(
+    target: live.Target = "",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The bundle to write.")] = Path(
+        "svcpath-bundle.tar.zst"
+    ),
+    namespace: live.Namespace = "",
+    port: Annotated[str, typer.Option("--port", help="One port of the Service (default: all).")] = "",
+    client: live.Client = "",
+    container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
+    as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    no_exec: live.NoExec = False,
+    all_nodes: live.AllNodes = False,
+    max_probes: live.MaxProbes = 200,
+    pseudonyms: Annotated[
+        bool, typer.Option("--pseudonyms", help="Replace names and addresses, each always by the same pseudonym.")
+    ] = False,
+) -> int:
+    from importlib.metadata import version
+
+    from svcpath.evidence.formats.bundles import Manifest, of_log
+    from svcpath.evidence.sources import bundle as bundles
+    from svcpath.evidence.sources.recording import RecordingSource
+
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder: name the file, e.g. {output / 'incident.tar.zst'}")
+    call = live.Call(
+        target=target,
+        namespace=namespace,
+        port=port,
+        client=client,
+        container=container,
+        as_name=as_name,
+        all_nodes=all_nodes,
+    )
+    flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
+    with live.cluster(flags) as source:
+        call = live.settled(call, source)
+        recorder = RecordingSource(source)
+        result = live.walk(recorder, call, live.progress)
+        if not no_exec:
+            # Once more with every probe: what was answered is answered from the log, only probes are new.
+            live.walk(recorder, live.thorough(call))
+        words = {key: value for key, value in asdict(call).items() if isinstance(value, str) and value}
+        manifest = Manifest(
+            svcpath=version("svcpath"),
+            kubernetes=source.version,
+            created=source.at,
+            skew=round(source.skew, 1),
+            request=words,
+            execs=tuple(f"{one.pod} {one.container}: {one.what}" for one in source.execs),
+        )
+        done = live.audit(source)
+    bundle = of_log(recorder.log, manifest)
+    if pseudonyms:
+        from svcpath.evidence.formats.pseudonyms import disguised
+
+        bundle = disguised(bundle)
+    bundles.write(output, bundle)
+    size = output.stat().st_size
+    typer.echo(f"{output}: {len(bundle.observations)} observations, {size / 1024:.0f} KiB, {result.verdict.status}")
+    typer.echo(done)
+    typer.echo(f"Next: svcpath diagnose --evidence {output}")
+    return Exit.GOOD

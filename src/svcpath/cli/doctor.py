@@ -1,0 +1,74 @@
+"""svcpath doctor"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from collections.abc import Iterator
+
+import typer
+
+from svcpath.cli import live
+from svcpath.cli.exits import Exit
+from svcpath.errors import SvcpathError
+
+HELP = """\
+svcpath doctor
+
+Say what this machine, the kubeconfig's account and the cluster lack for a full diagnosis, and what to do about it.
+
+Exit code: 0 nothing lacks, 1 something does."""
+
+_LIBRARIES = (("kubernetes_asyncio", "a running cluster can't be asked: pip install 'svcpath[kube]'"),)
+
+
+def doctor(
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "20s",
+) -> int:
+    from svcpath.reports.renderers.text import printable
+
+    good = True
+    for mark, line in _findings(live.Cluster(context, kubeconfig, as_user, timeout)):
+        good = good and mark == "✔"
+        typer.echo(printable(f"{mark} {line}"))
+    return Exit.GOOD if good else Exit.BAD
+
+
+def _findings(flags: live.Cluster) -> Iterator[tuple[str, str]]:
+    yield "✔", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    for name, lack in _LIBRARIES:
+        found = importlib.util.find_spec(name) is not None
+        yield ("✔", f"library {name}") if found else ("✖", f"library {name} lacks: {lack}")
+    if importlib.util.find_spec("kubernetes_asyncio") is not None:
+        yield from _cluster(flags)
+
+
+def _cluster(flags: live.Cluster) -> Iterator[tuple[str, str]]:
+    try:
+        with live.cluster(flags) as source:
+            yield "✔", f"cluster {source.version} (context {source.context or 'in-cluster'})"
+            if abs(source.skew) >= 2:
+                ahead = "ahead of" if source.skew > 0 else "behind"
+                yield (
+                    "✖",
+                    f"this machine's clock is {abs(source.skew):.0f} s {ahead} the API server's: ages are off by that",
+                )
+            lacks = [
+                one for one in source.rights(source.namespace) if one.allowed is False and one.right.file != "debug"
+            ]
+            for one in lacks:
+                where = f" in {one.right.namespace}" if one.right.namespace else ""
+                yield "✖", f"no right to {one.right.words}{where}: {one.right.cost} (deploy/rbac/{one.right.file}.yaml)"
+            if not lacks:
+                yield "✔", "every right that a diagnosis uses (svcpath can-i lists them)"
+            agents = source.agents()
+            if agents:
+                kinds = ", ".join(sorted({one.kind for one in agents}))
+                yield "✔", f"{len({one.node for one in agents})} nodes can be looked at through {kinds}"
+            else:
+                yield "✖", "no kube-proxy, Cilium or Calico Pod was found: a node's table needs --allow-node-pod"
+    except SvcpathError as error:
+        yield "✖", f"no cluster: {error}"

@@ -1,0 +1,269 @@
+"""Where a command's evidence comes from: files, a bundle, or a running cluster; the flags that all commands share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svcpath import api
+from svcpath.errors import UnknownTarget, UsageError
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.source import Source
+
+if TYPE_CHECKING:
+    from svcpath.evidence.sources.kube import ClusterSource
+    from svcpath.reports.report import Report
+    from svcpath.walk.findings.finding import LayerResult
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="[TARGET]",
+        help="svc/NAME, NAME or NAME.NAMESPACE",
+        autocompletion=lambda ctx, incomplete: complete_services(ctx, incomplete),
+    ),
+]
+Namespace = Annotated[
+    str,
+    typer.Option(
+        "-n",
+        "--namespace",
+        help="Namespace of the Service.",
+        autocompletion=lambda ctx, incomplete: complete_namespaces(ctx, incomplete),
+    ),
+]
+Client = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        help="Where the connection comes from: pod/NAME or node/NAME.",
+        autocompletion=lambda ctx, incomplete: complete_clients(ctx, incomplete),
+    ),
+]
+Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
+Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
+AsUser = Annotated[
+    str, typer.Option("--as-user", help="Act as this user (impersonation), e.g. to see what it may see.")
+]
+Timeout = Annotated[str, typer.Option("--timeout", help="Time for all looks together: 90, 60s, 2m.")]
+NoExec = Annotated[bool, typer.Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
+AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Look at every node, not the client's alone.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Connect also where earlier answers decide already.")]
+EachNode = Annotated[
+    bool, typer.Option("--from-each-node", help="Connect from every node's network too: which nodes are hit.")
+]
+UntilFault = Annotated[
+    str, typer.Option("--until-fault", metavar="TIME", help="Repeat the connections until one fails, e.g. 10m.")
+]
+AllowNodePod = Annotated[
+    bool, typer.Option("--allow-node-pod", help="Where a node has no agent Pod: run a short-lived one, then remove it.")
+]
+NodeImage = Annotated[str, typer.Option("--node-image", help="Image of the node Pod; it needs sh, iptables and nft.")]
+AllowDebug = Annotated[
+    bool,
+    typer.Option(
+        "--allow-debug-container", help="Where a container has no shell: add one beside it (it stays listed)."
+    ),
+]
+DebugImage = Annotated[str, typer.Option("--debug-image", help="Image of the debug container.")]
+MaxProbes = Annotated[int, typer.Option("--max-probes", min=0, help="Connections that may be tried.")]
+Evidence = Annotated[
+    list[Path] | None,
+    typer.Option("--evidence", help="A file, folder or bundle of evidence; may be given several times."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a user asked of a walk, as api.diagnose takes it."""
+
+    target: str = ""
+    namespace: str = ""
+    port: str = ""
+    client: str = ""
+    container: str = ""
+    as_name: str = ""
+    resolver: str = ""
+    symptom: str = ""
+    thorough: bool = False
+    all_nodes: bool = False
+    each_node: bool = False
+
+
+def walk(source: Source, call: Call, progress: Callable[[LayerResult], None] | None = None) -> Report:
+    return api.diagnose(source, **asdict(call), progress=progress)
+
+
+def settled(call: Call, source: ClusterSource) -> Call:
+    """``call`` with the context's namespace where none was given. Raises UnknownTarget for a client that is not there."""
+    asked = api.request(call.target, namespace=call.namespace, client=call.client)
+    if not asked.namespace and asked.service:
+        call = replace(call, namespace=source.namespace)
+    if asked.client:
+        namespace, _, name = asked.client.rpartition("/")
+        namespace = namespace or call.namespace or asked.namespace or source.namespace
+        need = Need(Kind.POD, namespace=namespace, name=name, permission="get pods")
+        (found,) = source.observe([need])
+        if all(one.state is State.ABSENT for one in found):
+            raise UnknownTarget(f"no Pod {name} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
+    return call
+
+
+def remembered(call: Call, source: Source) -> Call:
+    """``call`` with what a bundle was collected for, where the user says nothing."""
+    from svcpath.evidence.sources.bundle import BundleSource
+
+    if not isinstance(source, BundleSource) or call.target:
+        return call
+    held = source.bundle.manifest.request
+    known = {one.name for one in fields(Call) if isinstance(getattr(call, one.name), str)}
+    words: dict[str, Any] = {key: each for key, each in held.items() if key in known and not getattr(call, key)}
+    return replace(call, **words)
+
+
+#: kube-proxy's own image has the tools to read rules; the other has a shell, and musl's resolver.
+NODE_IMAGE = "registry.k8s.io/kube-proxy:v1.35.4"
+DEBUG_IMAGE = "docker.io/library/busybox:1.37-musl"
+
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The cluster flags of one call."""
+
+    context: str = ""
+    kubeconfig: str = ""
+    as_user: str = ""
+    timeout: str = "60s"
+    no_exec: bool = False
+    all_nodes: bool = False
+    max_probes: int = 200
+    allow_node_pod: bool = False
+    node_image: str = ""
+    allow_debug_container: bool = False
+    debug_image: str = ""
+    extra: float = 0.0
+
+
+def seconds(text: str) -> float:
+    """A duration as users write it: 90, 60s, 2m, 1h30m. Raises UsageError."""
+    match = _DURATION.fullmatch(text.strip())
+    if not text.strip() or match is None:
+        raise UsageError(f"{text!r} is no duration: write 90, 60s, 2m or 1h30m")
+    hours, minutes, rest = match.groups()
+    total = int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(rest or 0)
+    if not 0 < total <= 24 * 3600:
+        raise UsageError(f"{text!r}: give more than nothing and at most a day")
+    return total
+
+
+def recorded(paths: Sequence[Path]) -> Source:
+    """Files, folders and bundles as one Source."""
+    from svcpath.evidence.sources.bundle import BundleSource, JoinedSource, is_bundle
+    from svcpath.evidence.sources.files import FilesSource
+
+    bundles: list[Source] = [BundleSource.open(path) for path in paths if is_bundle(path)]
+    files = [path for path in paths if not is_bundle(path)]
+    sources = [*bundles, *([FilesSource(files)] if files else [])]
+    return sources[0] if len(sources) == 1 else JoinedSource(sources)
+
+
+@contextmanager
+def cluster(flags: Cluster) -> Iterator[ClusterSource]:
+    """A running cluster, closed at the end."""
+    from svcpath.evidence.sources.inpod import Limits
+    from svcpath.evidence.sources.kube import ClusterSource, Options
+    from svcpath.evidence.sources.kube_client import Access
+
+    access = Access(
+        context=flags.context,
+        kubeconfig=flags.kubeconfig,
+        as_user=flags.as_user,
+        timeout=seconds(flags.timeout) + flags.extra,
+    )
+    options = Options(
+        execs=not flags.no_exec,
+        all_nodes=flags.all_nodes,
+        node_image=(flags.node_image or NODE_IMAGE) if flags.allow_node_pod else "",
+        debug_image=(flags.debug_image or DEBUG_IMAGE) if flags.allow_debug_container else "",
+        limits=Limits(
+            probes=flags.max_probes if not flags.extra else 1_000_000, execs=200 if not flags.extra else 100_000
+        ),
+    )
+    with ClusterSource(access, options) as source:
+        yield source
+
+
+def progress(result: LayerResult) -> None:
+    """One line per layer on a terminal's stderr, while a live walk goes on."""
+    from svcpath.reports.renderers.text import printable
+
+    if sys.stderr.isatty():
+        sys.stderr.write(f"  {result.name:10}  {result.status.value:13}  {printable(result.sentence)[:90]}\n")
+        sys.stderr.flush()
+
+
+def audit(source: ClusterSource) -> str:
+    """What was run in which containers, as one line for the audit trail."""
+    done = source.execs
+    added = "".join(f"\nadded to the cluster: {one}" for one in source.added)
+    if not done:
+        return f"execs done: none{added}"
+    listed = "; ".join(f"{one.pod}[{one.container}] {one.what}" for one in done[:12])
+    more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
+    return f"execs done: {len(done)} ({listed}{more}){added}"
+
+
+def _listed(context: typer.Context, kind: Kind, namespace: str) -> list[str]:
+    """Names for the shell's completion; nothing when the cluster does not answer at once."""
+    from svcpath.errors import SvcpathError
+
+    given = context.params
+    flags = Cluster(context=given.get("context") or "", kubeconfig=given.get("kubeconfig") or "", timeout="3s")
+    try:
+        with cluster(flags) as source:
+            (found,) = source.observe(
+                [Need(kind, namespace="" if kind is Kind.NAMESPACE else namespace or source.namespace)]
+            )
+    except SvcpathError:
+        return []
+    return sorted(one.value.name for one in found if one.value is not None)
+
+
+def complete_namespaces(context: typer.Context, incomplete: str) -> list[str]:
+    return [name for name in _listed(context, Kind.NAMESPACE, "") if name.startswith(incomplete)]
+
+
+def complete_services(context: typer.Context, incomplete: str) -> list[str]:
+    names = _listed(context, Kind.SERVICE, context.params.get("namespace") or "")
+    return [f"svc/{name}" for name in names if f"svc/{name}".startswith(incomplete)]
+
+
+def complete_clients(context: typer.Context, incomplete: str) -> list[str]:
+    names = _listed(context, Kind.POD, context.params.get("namespace") or "")
+    return [f"pod/{name}" for name in names if f"pod/{name}".startswith(incomplete)]
+
+
+def thorough(call: Call) -> Call:
+    return replace(call, thorough=True)
+
+
+def until_fault(source: ClusterSource, time: float) -> Source:
+    """``source`` with connections repeated for ``time`` seconds or until one fails; says how far it is on a terminal."""
+    from svcpath.evidence.sources.until_fault import UntilFault
+
+    def said(rounds: int, tried: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r  round {rounds}, {tried} connections")
+            sys.stderr.flush()
+
+    return UntilFault(source, time, said)

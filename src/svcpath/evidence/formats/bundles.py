@@ -1,0 +1,206 @@
+"""A bundle's content: the log of one walk as members of an archive, and back. Pure.
+
+    manifest.json        schema, versions, the request, execs done, size and SHA-256 of every other member
+    observations.jsonl   one Observation a line, with an id
+    needs.jsonl          one Need a line, with the ids of what met it
+    texts/ID-KIND.txt    the raw texts (rule dumps, logs, resolv.conf), so that they can be read by eye
+
+Same log, same bytes. What comes in is checked against the manifest; values are decoded into the types they are said to be,
+and a member that does not fit is a FormatError. Values are reduced (formats/private.py) on their way out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgspec
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts import connections, conntrack, dns, kubernetes, node, sockets, text
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.formats.private import reduced
+
+SCHEMA = "svcpath.bundle/v1"
+Observed = Observation[Any]
+Log = Mapping[Need, tuple[Observed, ...]]
+
+_TYPES: dict[str, type[msgspec.Struct]] = {
+    name: found
+    for module in (connections, conntrack, dns, kubernetes, node, sockets, text)
+    for name, found in inspect.getmembers(module, inspect.isclass)
+    if issubclass(found, msgspec.Struct) and found.__module__ == module.__name__
+}
+_TEXTS = (text.RawText, text.LogText)
+MANIFEST, OBSERVATIONS, NEEDS = "manifest.json", "observations.jsonl", "needs.jsonl"
+
+
+class Member(msgspec.Struct, frozen=True):
+    size: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """``created`` is the API server's time; ``skew`` the seconds this machine's clock was ahead of it. ``request`` are the
+    words of the call, so that the bundle can be diagnosed without saying them again."""
+
+    schema: str = SCHEMA
+    svcpath: str = ""
+    kubernetes: str = ""
+    created: str = ""
+    skew: float = 0.0
+    request: dict[str, str] = {}
+    execs: tuple[str, ...] = ()
+    pseudonyms: bool = False
+    members: dict[str, Member] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A manifest and a log. ``observations`` are all of the log, each once, in the order in which they came."""
+
+    manifest: Manifest
+    log: Log
+    observations: tuple[Observed, ...] = field(default=())
+
+
+class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
+    id: int
+    kind: str
+    state: str
+    reason: str = ""
+    provenance: dict[str, Any] = {}
+    type: str = ""
+    value: Any = None
+    text: str = ""
+
+
+class _Met(msgspec.Struct, kw_only=True):
+    need: dict[str, Any]
+    by: tuple[int, ...]
+
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def of_log(log: Log, manifest: Manifest) -> Bundle:
+    """A bundle of a recorded log, with everything private reduced."""
+    clean: dict[int, Observed] = {}
+    result: dict[Need, tuple[Observed, ...]] = {}
+    for need, held in log.items():
+        for one in held:
+            if id(one) not in clean:
+                clean[id(one)] = Observation(one.kind, one.state, reduced(one.value), one.reason, one.provenance)
+        result[need] = tuple(clean[id(one)] for one in held)
+    return Bundle(manifest, result, tuple(clean.values()))
+
+
+def pack(bundle: Bundle) -> dict[str, bytes]:
+    """Member name -> content, the manifest first."""
+    members: dict[str, bytes] = {}
+    ids = {id(one): number for number, one in enumerate(bundle.observations)}
+    lines: list[bytes] = []
+    for number, one in enumerate(bundle.observations):
+        name = ""
+        value: Any = one.value
+        if isinstance(value, _TEXTS):
+            name = f"texts/{number:04}-{re.sub(r'[^A-Za-z0-9.-]+', '_', one.kind.value)}.txt"
+            members[name] = value.text.encode("utf-8", "surrogatepass")
+            value = msgspec.structs.replace(value, text="")
+        lines.append(
+            _ENCODER.encode(
+                _Line(
+                    id=number,
+                    kind=one.kind.value,
+                    state=one.state.value,
+                    reason=one.reason,
+                    provenance={key: each for key, each in asdict(one.provenance).items() if each},
+                    type=type(value).__name__ if value is not None else "",
+                    value=value,
+                    text=name,
+                )
+            )
+        )
+    met = [
+        _ENCODER.encode(
+            _Met(need={key: each for key, each in _plain(need).items() if each}, by=tuple(ids[id(one)] for one in held))
+        )
+        for need, held in bundle.log.items()
+    ]
+    members[OBSERVATIONS] = b"".join(line + b"\n" for line in lines)
+    members[NEEDS] = b"".join(line + b"\n" for line in met)
+    listed = {name: Member(len(data), hashlib.sha256(data).hexdigest()) for name, data in sorted(members.items())}
+    manifest = msgspec.structs.replace(bundle.manifest, members=listed)
+    return {MANIFEST: msgspec.json.format(_ENCODER.encode(manifest), indent=1) + b"\n", **dict(sorted(members.items()))}
+
+
+def _plain(need: Need) -> dict[str, Any]:
+    plain = asdict(need)
+    plain["kind"] = need.kind.value
+    plain["cost"] = int(need.cost)
+    return plain
+
+
+def unpack(members: Mapping[str, bytes]) -> Bundle:
+    """The bundle of these members. Raises FormatError, with the member's name, when they are none or were changed."""
+    try:
+        manifest = msgspec.json.decode(members.get(MANIFEST, b""), type=Manifest)
+    except msgspec.MsgspecError as error:
+        raise FormatError(f"no bundle: {error}", path=MANIFEST) from error
+    if manifest.schema != SCHEMA:
+        raise FormatError(f"schema {manifest.schema!r}; this svcpath reads {SCHEMA}", path=MANIFEST)
+    for name, told in manifest.members.items():
+        data = members.get(name)
+        if data is None:
+            raise FormatError("is missing from the bundle", path=name)
+        if len(data) != told.size or hashlib.sha256(data).hexdigest() != told.sha256:
+            raise FormatError("is not what the manifest says: changed or cut", path=name)
+    for name in members:
+        if name != MANIFEST and name not in manifest.members:
+            raise FormatError("is not in the manifest", path=name)
+    held: dict[int, Observed] = {}
+    for line, raw in _lines(members, OBSERVATIONS):
+        number, one = _observation(raw, line, members)
+        held[number] = one
+    log: dict[Need, tuple[Observed, ...]] = {}
+    for line, raw in _lines(members, NEEDS):
+        try:
+            met = msgspec.json.decode(raw, type=_Met)
+            need = msgspec.convert(met.need, Need, strict=False)
+        except msgspec.MsgspecError as error:
+            raise FormatError(str(error), path=NEEDS, line=line) from error
+        found = tuple(held[number] for number in met.by if number in held)
+        # What was left out is said, so that a list with a gap does not pass for a whole one.
+        log[need] = found if found and len(found) == len(met.by) else (*found, _left_out(need))
+    return Bundle(manifest, log, tuple(held.values()))
+
+
+def _lines(members: Mapping[str, bytes], name: str) -> list[tuple[int, bytes]]:
+    return [(number, raw) for number, raw in enumerate(members.get(name, b"").split(b"\n"), 1) if raw.strip()]
+
+
+def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[int, Observed]:
+    try:
+        read = msgspec.json.decode(raw, type=_Line)
+        kind, state = Kind(read.kind), State(read.state)
+        where = msgspec.convert(read.provenance, Provenance)
+        value = None
+        if read.type:
+            record = _TYPES.get(read.type)
+            if record is None:
+                raise FormatError(f"unknown type {read.type!r}", path=OBSERVATIONS, line=line)
+            value = msgspec.convert(read.value, record)
+        if isinstance(value, _TEXTS):
+            value = msgspec.structs.replace(value, text=members[read.text].decode("utf-8", "surrogatepass"))
+        return read.id, Observation(kind, state, value, read.reason, where)
+    except (msgspec.MsgspecError, ValueError, KeyError, UnicodeDecodeError) as error:
+        raise FormatError(f"no observation: {error}", path=OBSERVATIONS, line=line) from error
+
+
+def _left_out(need: Need) -> Observed:
+    return Observation(need.kind, State.UNREADABLE, reason="left out of the bundle", provenance=Provenance("bundle"))

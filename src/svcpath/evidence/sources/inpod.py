@@ -1,0 +1,529 @@
+"""State inside containers, through exec: resolver files, the application's runtime, lookups, sockets, connections.
+
+Nothing is installed and nothing is written. Looks that share a container share one exec; a container without a shell is
+asked with ``cat`` alone, and where that lacks too the answer says so and what would allow the look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.facts.dns import Lookup, Lookups
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.sockets import Socket, SocketTable
+from svcpath.evidence.facts.text import RawText
+from svcpath.evidence.formats import commands, procnet, resolverfiles
+from svcpath.evidence.formats import text as texts
+from svcpath.evidence.formats.attempts import address_of, outcome_of, target
+from svcpath.evidence.sources import inpod_scripts as scripts
+from svcpath.evidence.sources.debug_container import attach
+from svcpath.evidence.sources.inpod_runtime import Process, application, family, libc, processes, runtime
+from svcpath.evidence.sources.inpod_scripts import Script, Section
+from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
+from svcpath.evidence.sources.kube_objects import ObjectReader
+
+Observed = Observation[Any]
+CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
+KINDS = frozenset({*CLIENT_FILES, Kind.SOCKETS, Kind.LOOKUPS, Kind.ATTEMPTS})
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+EXEC_RULE = 'the rule: {apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"]}'
+_FILES = {Kind.RESOLV_CONF: "resolv.conf", Kind.HOSTS: "hosts", Kind.NSSWITCH_CONF: "nsswitch.conf"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may do. ``probes`` counts connection attempts, ``execs`` commands in containers."""
+
+    execs: int = 200
+    probes: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One exec that was made, for the audit line."""
+
+    pod: str
+    container: str
+    what: str
+
+
+@dataclass
+class Execs:
+    """Runs commands in containers, counts them, and turns every refusal into words."""
+
+    client: KubeClient
+    allowed: bool = True
+    limits: Limits = field(default_factory=Limits)
+    done: list[Done] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+    async def run(self, pod: str, container: str, command: list[str], what: str, *, seconds: float = 15.0) -> Executed:
+        """Raises ApiTrouble with the reason when the command could not be started."""
+        if not self.allowed:
+            raise ApiTrouble("not looked at: --no-exec")
+        if len(self.done) >= self.limits.execs:
+            raise ApiTrouble(f"not looked at: the cap of {self.limits.execs} execs is reached")
+        namespace, _, name = pod.rpartition("/")
+        self.done.append(Done(pod, container, what))
+        try:
+            return await self.client.execute(namespace, name, container, command, seconds=seconds)
+        except ApiTrouble as error:
+            if error.status == 403:
+                raise ApiTrouble(
+                    f"forbidden: no right to exec in Pods of namespace {namespace}; {EXEC_RULE}", status=403
+                ) from error
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the look into the client's container gave. ``trouble`` is set when nothing could be read."""
+
+    sections: Mapping[str, Section]
+    container: str
+    held: dict[int, Process]
+    trouble: str = ""
+
+
+class PodReader:
+    """Meets Needs for state inside Pods."""
+
+    def __init__(self, client: KubeClient, objects: ObjectReader, execs: Execs, *, debug_image: str = "") -> None:
+        """``debug_image``: the image of an ephemeral container where a container has no shell; "" forbids it."""
+        self._client = client
+        self._debug_image = debug_image
+        self._beside: dict[str, asyncio.Task[str]] = {}
+        self._objects = objects
+        self._execs = execs
+        self._looks: dict[tuple[str, str], asyncio.Task[_Looked]] = {}
+        self._probes = 0
+
+    async def meet(self, need: Need) -> tuple[Observed, ...]:
+        if not need.pod or need.pod == "?":
+            return (_not_offered(need, "a running cluster is asked by Pod: name the client with --from pod/NAME"),)
+        if need.kind in (Kind.LOOKUPS, Kind.ATTEMPTS) and not need.about:
+            return (_not_offered(need, "nothing was tried"),)
+        found = await self._objects.one(Kind.POD, *_split(need.pod))
+        if found.trouble:
+            return (self._unreadable(need, found.trouble),)
+        pod = next((one for one in found.objects if isinstance(one, api.Pod)), None)
+        if pod is None:
+            return (self._unreadable(need, f"there is no Pod {need.pod}"),)
+        if (pod.status.phase or "") != "Running":
+            return (self._unreadable(need, f"Pod {need.pod} is {pod.status.phase or 'not running'}"),)
+        try:
+            if need.kind is Kind.SOCKETS:
+                return (await self._sockets(need, pod),)
+            container = container_of(pod, need.container)
+            if need.kind is Kind.LOOKUPS:
+                return (await self._lookups(need, container),)
+            if need.kind is Kind.ATTEMPTS:
+                return (await self._attempts(need, container),)
+            return (await self._file(need, pod, container),)
+        except (ApiTrouble, FormatError) as error:
+            return (self._unreadable(need, str(error)),)
+
+    # --- resolver files and runtime ---------------------------------------------------------------------------------
+
+    async def _look(self, pod: str, container: str) -> _Looked:
+        key = (pod, container)
+        if key not in self._looks:
+            self._looks[key] = asyncio.ensure_future(self._look_into(pod, container))
+        return await self._looks[key]
+
+    async def _look_into(self, pod: str, container: str) -> _Looked:
+        script = scripts.client_look()
+        try:
+            done = await self._execs.run(pod, container, script.command(), "resolver files and runtime")
+        except ApiTrouble as error:
+            return _Looked({}, container, {}, str(error))
+        sections = script.sections(done.out)
+        if sections:
+            listed = sections.get("processes")
+            return _Looked(sections, container, processes(listed.decoded) if listed else {})
+        if not _no_shell(done):
+            return _Looked({}, container, {}, done.trouble or f"the shell ended with {done.code}: {_said(done)}")
+        if self._debug_image:
+            return await self._look_from_beside(pod, container)
+        return await self._without_shell(pod, container)
+
+    async def _debug(self, pod: str, target: str) -> str:
+        """The debug container beside ``target``, added once."""
+        if pod not in self._beside:
+            self._beside[pod] = asyncio.ensure_future(attach(self._client, pod, target, self._debug_image))
+        name = await self._beside[pod]
+        said = f"debug container {name} in Pod {pod}: it stays in the Pod's spec as long as the Pod lives"
+        if said not in self._execs.added:
+            self._execs.added.append(said)
+        return name
+
+    async def _look_from_beside(self, pod: str, container: str) -> _Looked:
+        """The kubelet's files are those of the Pod; processes are the target's; its libc is told by what they map."""
+        try:
+            beside = await self._debug(pod, container)
+            script = scripts.beside_look()
+            done = await self._execs.run(pod, beside, script.command(), "resolver files and runtime from beside")
+        except (ApiTrouble, FormatError) as error:
+            return _Looked({}, container, {}, str(error))
+        sections = script.sections(done.out)
+        listed = sections.get("processes")
+        return _Looked(sections, beside, processes(listed.decoded) if listed else {}, "" if sections else done.trouble)
+
+    async def _without_shell(self, pod: str, container: str) -> _Looked:
+        held: dict[str, Section] = {}
+        for name in _FILES.values():
+            try:
+                done = await self._execs.run(pod, container, ["cat", f"/etc/{name}"], name)
+            except ApiTrouble as error:
+                return _Looked(held, container, {}, str(error))
+            if done.code is None and _no_shell(done):
+                break
+            held[name] = Section(done.out, done.code)
+        trouble = f"container {container} has no shell: --allow-debug-container looks from beside it"
+        return _Looked(held, container, {}, trouble)
+
+    async def _file(self, need: Need, pod: api.Pod, container: str) -> Observed:
+        looked = await self._look(need.pod, container)
+        if need.kind in (Kind.RESOLV_CONF, Kind.HOSTS) and looked.trouble and not looked.sections:
+            # These two the kubelet writes once for all containers of a Pod.
+            for other in _others(pod, container):
+                again = await self._look(need.pod, other)
+                if again.sections:
+                    looked = again
+                    break
+        where = self._provenance(need, looked.container)
+        if need.kind is Kind.RUNTIME:
+            return self._runtime(need, looked, where)
+        section = looked.sections.get(_FILES.get(need.kind, "environment"))
+        if section is None or section.code is None:
+            return self._unreadable(need, looked.trouble or "the exec ended before this was read", where)
+        if need.kind is Kind.NSSWITCH_CONF and section.code == 3:
+            return Observation(
+                need.kind, State.ABSENT, reason="the container has no /etc/nsswitch.conf", provenance=where
+            )
+        if need.kind is Kind.ENVIRONMENT and not section.good:
+            return self._unreadable(need, "another container's environment can't be read", where)
+        if need.kind is Kind.ENVIRONMENT:
+            (item,) = resolverfiles.read_environment(texts.of(section.decoded))
+            return Observation(need.kind, State.PRESENT, item.value, provenance=where)
+        if not section.good:
+            return self._unreadable(need, f"/etc/{_FILES[need.kind]} can't be read (exit {section.code})", where)
+        return Observation(need.kind, State.PRESENT, RawText(section.decoded), provenance=where)
+
+    def _runtime(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
+        libcs = looked.sections.get("libc")
+        if not looked.held:
+            return self._unreadable(need, looked.trouble or "no process of the container can be seen", where)
+        found = runtime(looked.held, libc(libcs.decoded if libcs else ""))
+        if isinstance(found, str):
+            return self._unreadable(need, found, where)
+        return Observation(need.kind, State.PRESENT, found, provenance=where)
+
+    # --- lookups ----------------------------------------------------------------------------------------------------
+
+    async def _lookups(self, need: Need, container: str) -> Observed:
+        looked = await self._look(need.pod, container)
+        if looked.trouble:
+            return self._unreadable(need, looked.trouble)
+        if looked.container != container:
+            return self._unreadable(
+                need, f"container {container} has no shell, and another image's resolver is not its own"
+            )
+        own = family(application(looked.held))
+        programs = (*scripts.OF_RUNTIME.get(own, ()), *scripts.ANY_LIBC)
+        script = Script.of({"lookup": scripts.available(tuple(dict.fromkeys(programs)), scripts.LOOKUPS)})
+        done = await self._execs.run(need.pod, container, script.command(*need.about), "lookups", seconds=40)
+        section = script.sections(done.out).get("lookup")
+        if section is None:
+            return self._unreadable(need, done.trouble or _said(done))
+        program, _, rows = section.decoded.partition("\n")
+        if program == "none":
+            return self._unreadable(need, f"container {container} has no program that resolves as an application does")
+        libcs = looked.sections.get("libc")
+        held = libc(libcs.decoded if libcs else "")
+        label = _label(program, rows, held.only)
+        lookups = tuple(found for row in rows.split("\n") if (found := _lookup(row, label, self._client.at)))
+        where = self._provenance(need, container, _lookup_command(program, need.about[0]))
+        if not lookups:
+            return self._unreadable(need, done.trouble or f"{program} printed no result", where)
+        return Observation(need.kind, State.PRESENT, Lookups(lookups=lookups), provenance=where)
+
+    # --- sockets ----------------------------------------------------------------------------------------------------
+
+    async def _sockets(self, need: Need, pod: api.Pod) -> Observed:
+        """All containers of a Pod share one network namespace: the first that can be asked tells."""
+        first = container_of(pod, need.container)
+        trouble = ""
+        for container in (first, *_others(pod, first)):
+            script = scripts.sockets_look()
+            done = await self._execs.run(need.pod, container, script.command(), "sockets")
+            sections = script.sections(done.out)
+            if not sections and _no_shell(done):
+                again = await self._execs.run(
+                    need.pod, container, ["cat", *(f"/proc/net/{name}" for name in ("tcp", "tcp6"))], "sockets"
+                )
+                if again.code == 0:
+                    sections = {"both": Section(again.out, 0)}
+                elif self._debug_image:
+                    container = await self._debug(need.pod, container)
+                    done = await self._execs.run(need.pod, container, script.command(), "sockets from beside")
+                    sections = script.sections(done.out)
+                else:
+                    trouble = trouble or f"container {container} has neither a shell nor cat"
+                    continue
+            table = _socket_table(sections)
+            where = self._provenance(need, container)
+            if table is None:
+                return self._unreadable(need, done.trouble or f"/proc/net can't be read: {_said(done)}", where)
+            return Observation(need.kind, State.PRESENT, table, provenance=where)
+        return self._unreadable(need, f"{trouble}: --allow-debug-container looks from beside it")
+
+    # --- connections ------------------------------------------------------------------------------------------------
+
+    async def _attempts(self, need: Need, container: str) -> Observed:
+        left = self._execs.limits.probes - self._probes
+        urls = need.about[: max(left, 0)]
+        if not urls:
+            return self._unreadable(need, f"the cap of {self._execs.limits.probes} probes is reached")
+        self._probes += len(urls)
+        script = Script.of({"dial": scripts.available(tuple(scripts.DIALS), scripts.DIALS)})
+        seconds = 10 + 5 * (len(urls) / 16)
+        done = await self._execs.run(need.pod, container, script.command(*urls), "connections", seconds=seconds)
+        section = script.sections(done.out).get("dial")
+        if section is None:
+            if _no_shell(done) and self._debug_image:
+                beside = await self._debug(need.pod, container)
+                self._probes -= len(urls)
+                return await self._attempts(need, beside)
+            if _no_shell(done):
+                raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
+            return self._unreadable(need, done.trouble or _said(done))
+        program, _, rows = section.decoded.partition("\n")
+        if program == "none":
+            wanted = ", ".join(scripts.DIALS)
+            return self._unreadable(need, f"container {container} has nothing to connect with ({wanted})")
+        attempts = tuple(
+            found
+            for row in rows.split("\n")
+            if (found := attempt_of(row, program, need.pod, self._client.at)) is not None
+        )
+        where = self._provenance(need, container, dial_command(program, urls[0]))
+        if not attempts:
+            return self._unreadable(need, done.trouble or f"{program} printed no result", where)
+        return Observation(need.kind, State.PRESENT, Attempts(attempts=attempts, repeated=True), provenance=where)
+
+    # --- provenance -------------------------------------------------------------------------------------------------
+
+    def _provenance(self, need: Need, container: str, inner: str = "") -> Provenance:
+        command = commands.for_state(need.kind, "", need.pod, container)
+        if inner:
+            namespace, name = _split(need.pod)
+            words = ["kubectl", "-n", namespace, "exec", name, "-c", container, "--"]
+            command = f"{shlex.join(words)} {inner}"
+        elif need.kind is Kind.RUNTIME:
+            command = commands.for_state(Kind.RESOLV_CONF, "", need.pod, container).replace(
+                "cat /etc/resolv.conf", "ls -l /proc/1/exe"
+            )
+        return Provenance(source="kube", command=command, at=self._client.at or None, pod=need.pod, container=container)
+
+    def _unreadable(self, need: Need, reason: str, where: Provenance | None = None) -> Observed:
+        place = where or self._provenance(need, need.container)
+        return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=place)
+
+
+def container_of(pod: api.Pod, asked: str) -> str:
+    """The container that is meant: ``asked``, else the annotated default, else the first, as kubectl chooses.
+
+    Raises ApiTrouble with the names when there is no such container.
+    """
+    names = [one.name for one in pod.spec.containers or ()]
+    wanted = asked or pod.annotations.get(DEFAULT_CONTAINER, "")
+    if wanted in names:
+        return wanted
+    if asked:
+        every = [*names, *(one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always")]
+        if asked in every:
+            return asked
+        raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}")
+    return names[0] if names else ""
+
+
+def _others(pod: api.Pod, first: str) -> list[str]:
+    running = {
+        one.name
+        for one in pod.status.container_statuses or ()
+        if one.state is not None and one.state.running is not None
+    }
+    return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]
+
+
+def _split(pod: str) -> tuple[str, str]:
+    namespace, _, name = pod.rpartition("/")
+    return namespace, name
+
+
+def _not_offered(need: Need, reason: str) -> Observed:
+    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube"))
+
+
+_NO_PROGRAM = re.compile(
+    r"executable file not found|no such file or directory|not found in \$PATH|permission denied", re.I
+)
+
+
+def _no_shell(done: Executed) -> bool:
+    """The runtime could not start the program (containerd, CRI-O: 126/127 or a failed start without an exit code)."""
+    said = f"{done.trouble} {done.err[:2000].decode('utf-8', 'replace')}"
+    return not done.out and (done.code in (126, 127) or (done.code is None and bool(_NO_PROGRAM.search(said))))
+
+
+def _said(done: Executed) -> str:
+    words = done.err[-200:].decode("utf-8", "replace").strip() or done.trouble
+    return words or f"exit {done.code}"
+
+
+def _label(program: str, rows: str, only: str) -> str:
+    """Whose resolver answered: the libc that the program itself names, else the container's only one."""
+    if program == "java":
+        return "jvm"
+    told = re.search(r"(?m)^libc\t(?:glibc (\d+\.\d+)|unknown)", rows)
+    if told and told.group(1):
+        return f"glibc-{told.group(1)}"
+    return only or program
+
+
+def _lookup(row: str, label: str, at: str) -> Lookup | None:
+    words = row.split("\t")
+    if len(words) < 3 or words[0] == "libc":
+        return None
+    name, code, rest = words[0], words[1], words[2]
+    if code == "ok":
+        addresses = tuple(
+            dict.fromkeys(address for word in rest.split() if (address := address_of(word.split("%")[0])))
+        )
+        if addresses:
+            return Lookup(resolver=label, name=name, addresses=addresses, at=at)
+        return Lookup(resolver=label, name=name, error=f"no address in {rest[:100]!r}", at=at)
+    return Lookup(resolver=label, name=name, code=code, error=rest[:200], at=at)
+
+
+def _lookup_command(program: str, name: str) -> str:
+    quoted = shlex.quote(name)
+    if program.startswith("python"):
+        return f"{program} -c {shlex.quote(f'import socket; print(socket.getaddrinfo({name!r}, None))')}"
+    if program == "ping":
+        return f"ping -c 1 {quoted}"
+    return f"getent ahosts {quoted}" if program == "getent" else f"{program}  # resolves {quoted}"
+
+
+def dial_command(program: str, url: str) -> str:
+    where = target(url) or ("ADDRESS", 0)
+    if program == "curl" and url.startswith("http"):
+        return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"
+    if program.startswith("python"):
+        return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({where!r}, 2))')}"
+    if program == "nc":
+        return f"nc -v -z -w 2 {where[0]} {where[1]}"
+    if program == "wget":
+        return f"wget -T 2 -q -O /dev/null {shlex.quote(url + '/')}"
+    return f"timeout 3 bash -c 'exec 3<>/dev/tcp/{where[0]}/{where[1]}'"
+
+
+def _socket_table(sections: Mapping[str, Section]) -> SocketTable | None:
+    sockets: list[Socket] = []
+    covers: set[str] = set()
+    for name, section in sections.items():
+        if not section.good or not section.text.strip():
+            continue
+        for item in procnet.read_procnet(texts.of(section.decoded)):
+            if isinstance(item.value, SocketTable):
+                # A table with a header alone says nothing of its protocol: the file's name does.
+                sockets.extend(item.value.sockets)
+                covers |= {name} if name != "both" else item.value.covers
+    return SocketTable(sockets=tuple(sockets), covers=frozenset(covers)) if covers else None
+
+
+_CURL = re.compile(r"^(.*?)\s*W=(\d{3}) I=(\S*) P=(-?\d+) T=([\d.]+)$")
+_CURL_EXITS = {"28": "timeout", "35": "tls-error", "60": "tls-error", "52": "http-error", "56": "http-error"}
+
+
+def attempt_of(row: str, program: str, pod: str, at: str) -> Attempt | None:
+    """One line of a dial script as an Attempt; None for a line that is none."""
+    words = row.split("\t")
+    where = target(words[0]) if words[0] else None
+    if where is None or len(words) < 3:
+        return None
+    status, source, source_port, seconds = 0, "", 0, None
+    if program == "python3":
+        if len(words) != 7:
+            return None
+        outcome, error = words[1], words[6]
+        status = int(words[2]) if words[2].isdecimal() else 0
+        source, source_port = words[3], int(words[4]) if words[4].isdecimal() else 0
+        seconds = float(words[5]) if re.fullmatch(r"\d+\.\d+", words[5]) else None
+        if outcome == "errno":
+            outcome = outcome_of(error)[0]
+    elif program == "curl":
+        outcome, error, status, source, source_port, seconds = _curl(words[1], words[2])
+    else:
+        outcome, error = _plain(words[1], words[2])
+    if outcome == "ok" and status >= 400:
+        outcome = "http-error"
+    host, port = where
+    return Attempt(
+        client=pod,
+        host=host,
+        port=port,
+        outcome=outcome,
+        address=address_of(host),
+        status=status,
+        seconds=seconds,
+        source_address=address_of(source),
+        source_port=source_port,
+        at=at,
+        error="" if outcome == "ok" else error[:200],
+    )
+
+
+def _curl(code: str, text: str) -> tuple[str, str, int, str, int, float | None]:
+    match = _CURL.match(text)
+    if match is None:
+        return "error", text or f"curl: exit {code}", 0, "", 0, None
+    said, status, source, port, took = match.groups()
+    seconds = float(took) if float(took) > 0 else None
+    local = (int(status), source, max(int(port), 0), seconds)
+    if code == "0" or (seconds is not None and code in ("28", "48")):
+        # telnet:// and a server that stays silent: the connection itself stood.
+        return ("ok" if code == "0" or int(status) == 0 else "http-error"), said, *local
+    told = outcome_of(said)[0]
+    outcome = told if code in ("7", "28") and told in ("refused", "timeout", "no-route", "reset") else ""
+    if not outcome:
+        outcome = _CURL_EXITS.get(code, "http-error" if seconds is not None else "")
+    if not outcome:
+        after = re.search(r"after (\d{1,9}) ms", said)
+        outcome = "refused" if code == "7" and after and int(after.group(1)) < 1000 else "error"
+    return outcome, said, *local
+
+
+def _plain(code: str, text: str) -> tuple[str, str]:
+    """bash, nc and wget: exit code and what was said."""
+    if code == "0":
+        return "ok", ""
+    if code in ("124", "143"):
+        return "timeout", text or "no answer in 3 s"
+    told, _ = outcome_of(text)
+    if told != "error":
+        return told, text
+    if re.search(r"server returned error|HTTP/1", text):
+        return "http-error", text
+    # nc says nothing of a refusal unless asked, and its time is bounded above: what it means stays open.
+    return "error", text or f"exit {code}"

@@ -1,0 +1,148 @@
+"""Which resolver a container's application goes through, from its processes and the libraries they map. Pure.
+
+The application is the process that owns a socket, else the last descendant of PID 1 behind an init or a shell. Go's own
+resolver is told by the build information that the linker leaves in the binary (Go: debug/buildinfo), the JVM by libjvm,
+everything else by the libc that is mapped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from svcpath.evidence.facts.node import Runtime
+
+_WRAPPERS = frozenset(
+    {
+        "tini",
+        "dumb-init",
+        "catatonit",
+        "docker-init",
+        "pause",
+        "s6-svscan",
+        "s6-supervise",
+        "supervisord",
+        "runit",
+        "gosu",
+    }
+    | {"sh", "bash", "dash", "ash", "busybox", "su-exec"}
+)
+
+
+@dataclass(slots=True)
+class Process:
+    pid: int
+    parent: int
+    sockets: bool
+    program: str
+    libraries: list[str] = field(default_factory=list)
+    go: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.program.rpartition("/")[2].removesuffix(" (deleted)")
+
+
+@dataclass(frozen=True, slots=True)
+class Libc:
+    """The libcs that the container has, as resolver names ("musl-1.2.5"); "" where there is none."""
+
+    glibc: str = ""
+    musl: str = ""
+
+    @property
+    def only(self) -> str:
+        """The one libc there is; "" for none or both."""
+        return (self.glibc or self.musl) if not (self.glibc and self.musl) else ""
+
+
+def processes(text: str) -> dict[int, Process]:
+    found: dict[int, Process] = {}
+    for line in text.split("\n"):
+        words = line.split("\t")
+        if words[0] == "process" and len(words) == 5 and words[1].isdecimal():
+            parent = int(words[2]) if words[2].isdecimal() else 0
+            found[int(words[1])] = Process(int(words[1]), parent, words[3] == "1", words[4])
+        elif words[0] == "library" and len(words) == 3 and words[1].isdecimal() and int(words[1]) in found:
+            found[int(words[1])].libraries.append(words[2])
+        elif words[0] == "go" and len(words) == 2 and words[1].isdecimal() and int(words[1]) in found:
+            found[int(words[1])].go = True
+    return found
+
+
+def libc(text: str) -> Libc:
+    glibc = re.search(r"(?m)^glibc (\d+\.\d+)|(?:GLIBC|GNU libc)[^\n]*?(\d+\.\d+)\.?$", text)
+    musl = re.search(r"(?m)^musl .*?Version (\d+\.\d+\.\d+)", text)
+    # A loader that was seen and not run has no version to tell.
+    bare = {line.strip() for line in text.split("\n")}
+    return Libc(
+        glibc=f"glibc-{glibc.group(1) or glibc.group(2)}" if glibc else "glibc" if "glibc" in bare else "",
+        musl=f"musl-{musl.group(1)}" if musl else "musl" if "musl" in bare else "",
+    )
+
+
+def application(held: dict[int, Process]) -> Process | None:
+    """The process whose lookups matter. Sessions that came by exec hang on no PID 1 and are passed over."""
+    tree = [one for one in held.values() if _descends(one, held)]
+    owners = [one for one in tree if one.sockets and one.name not in _WRAPPERS]
+    if owners:
+        return min(owners, key=lambda one: one.pid)
+    rest = [one for one in tree if one.name not in _WRAPPERS]
+    return max(rest or tree, key=lambda one: _depth(one, held), default=None)
+
+
+def _descends(one: Process, held: dict[int, Process]) -> bool:
+    seen: set[int] = set()
+    while one.pid != 1:
+        if one.pid in seen or one.parent not in held:
+            # In a shared process namespace the parent may be another container's: its own children still count.
+            return one.parent != 0 and one.parent not in held
+        seen.add(one.pid)
+        one = held[one.parent]
+    return True
+
+
+def _depth(one: Process, held: dict[int, Process]) -> tuple[int, int]:
+    depth, seen = 0, {one.pid}
+    here = one
+    while here.parent in held and here.parent not in seen:
+        seen.add(here.parent)
+        here = held[here.parent]
+        depth += 1
+    return depth, -one.pid
+
+
+def runtime(held: dict[int, Process], libcs: Libc) -> Runtime | str:
+    """The resolver and what tells it, or in words why it is not known."""
+    app = application(held)
+    if app is None:
+        return "no process of the container can be seen"
+    said = f"PID {app.pid} is {app.program}"
+    mapped = " ".join(app.libraries)
+    if "libjvm" in mapped or app.name == "java":
+        return Runtime(resolver="jvm", evidence=f"{said}, a JVM")
+    if app.go:
+        return Runtime(resolver="go", evidence=f"{said}, built by Go, without a libc")
+    if app.name == "envoy":
+        return Runtime(resolver="envoy", evidence=said)
+    if "ld-musl" in mapped and libcs.musl:
+        return Runtime(resolver=libcs.musl, evidence=f"{said}, which maps {_first(app, 'ld-musl')}")
+    if re.search(r"libc[.-]", mapped) and libcs.glibc:
+        return Runtime(resolver=libcs.glibc, evidence=f"{said}, which maps {_first(app, 'libc')}")
+    if not app.libraries and libcs.only:
+        # Another user's process: its maps can't be read, but a dynamic program has one libc to choose.
+        return Runtime(resolver=libcs.only, evidence=f"{said}; the container's only libc")
+    return f"{said}: neither a libc nor Go's resolver can be told"
+
+
+def _first(app: Process, part: str) -> str:
+    return next((one for one in app.libraries if part in one), part)
+
+
+def family(app: Process | None) -> str:
+    """The interpreter that an application is, as a key of inpod_scripts.OF_RUNTIME; "" for none."""
+    name = app.name if app else ""
+    for known in ("python", "node", "java", "php", "ruby"):
+        if re.fullmatch(rf"{known}[\d.]*(?:-fpm[\d.]*)?", name):
+            return known
+    return ""

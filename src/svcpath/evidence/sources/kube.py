@@ -1,0 +1,187 @@
+"""A running cluster as a Source: API objects, what containers show, what nodes show.
+
+A batch of Needs is met side by side on an event loop of its own thread, so that the Source can be used from anywhere,
+notebooks included. Every Need is answered within the time limit; what could not be looked at says why and what would
+allow it. Reading only: no request but GETs and, unless execs are forbidden, execs in containers that are there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from svcpath.errors import SourceUnavailable
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.sources import inpod, node, rights
+from svcpath.evidence.sources.inpod import Done, Execs, Limits, PodReader
+from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
+from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
+from svcpath.evidence.sources.node import Agent, NodeReader
+from svcpath.evidence.sources.rights import Answer
+
+T = TypeVar("T")
+Observed = Observation[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a look may do beyond reading objects."""
+
+    execs: bool = True
+    all_nodes: bool = False
+    #: Images of what may be added to the cluster; "" forbids it.
+    node_image: str = ""
+    debug_image: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+
+class ClusterSource:
+    """Use as a context manager. Raises SourceUnavailable on entry when the cluster can't be reached at all."""
+
+    def __init__(self, access: Access | None = None, options: Options | None = None) -> None:
+        self.access = access or Access()
+        self.options = options or Options()
+        self.version = ""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="svcpath-cluster", daemon=True)
+        self._thread.start()
+        self._open = True
+        try:
+            self._client = self._run(self._start())
+        except BaseException:
+            self.close()
+            raise
+
+    async def _start(self) -> KubeClient:
+        client = KubeClient(self.access)
+        self._client = client
+        await client.connect()
+        try:
+            self.version = await server_version(client)
+        except ApiTrouble as error:
+            if error.status == 0 or error.status == 401:
+                raise SourceUnavailable(f"{error} (context {client.context or 'in-cluster'})") from error
+        self._objects = ObjectReader(client)
+        self._execs = Execs(client, self.options.execs, self.options.limits)
+        self._pods = PodReader(client, self._objects, self._execs, debug_image=self.options.debug_image)
+        self._nodes = NodeReader(
+            client,
+            self._objects,
+            self._execs,
+            every_node=self.options.all_nodes,
+            node_image=self.options.node_image,
+        )
+        return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all connections; what is still under way is given up."""
+        if not self._open:
+            return
+        self._open = False
+        try:
+            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(5)
+        except TimeoutError:
+            pass  # a server that does not even close is left to the end of the process
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(5)
+            if not self._thread.is_alive():
+                self._loop.close()
+
+    async def _shut(self) -> None:
+        mine = asyncio.current_task()
+        rest = [one for one in asyncio.all_tasks() if one is not mine]
+        for one in rest:
+            one.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        client = getattr(self, "_client", None)
+        if client is not None:
+            await client.close()
+
+    # --- Source -----------------------------------------------------------------------------------------------------
+
+    def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observed, ...]]:
+        return self._run(self._observe(needs))
+
+    async def _observe(self, needs: Sequence[Need]) -> list[tuple[Observed, ...]]:
+        return list(await asyncio.gather(*(self._meet(need) for need in needs)))
+
+    async def _meet(self, need: Need) -> tuple[Observed, ...]:
+        if need.kind in RESOURCES:
+            return await self._objects.meet(need)
+        if need.kind is Kind.ATTEMPTS and need.node and need.about:
+            return await self._nodes.dial(need)
+        if need.kind in inpod.KINDS:
+            return await self._pods.meet(need)
+        if need.kind in node.KINDS:
+            return await self._nodes.meet(need)
+        if need.kind is Kind.DAMAGED and self._objects.damaged:
+            where = Provenance(source="kube", path="API server")
+            return tuple(
+                Observation(Kind.DAMAGED, State.PRESENT, one, provenance=where)
+                for one in self._objects.damaged.values()
+            )
+        reason = "nothing of this kind is read from a running cluster"
+        return (Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube")),)
+
+    # --- what was done ------------------------------------------------------------------------------------------------
+
+    def rights(self, namespace: str, client_namespace: str = "") -> tuple[Answer, ...]:
+        """What the current account may do of all that a diagnosis in ``namespace`` uses."""
+        return self._run(rights.ask(self._client, rights.rights(namespace, client_namespace)))
+
+    def agents(self) -> tuple[Agent, ...]:
+        """The Pods through which nodes are looked at."""
+        return self._run(self._nodes.agents())
+
+    def forget_nodes(self) -> None:
+        """Look at nodes anew from now on: a table that was read before a failure does not show it."""
+        self._loop.call_soon_threadsafe(self._nodes.forget)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the current context."""
+        return self._client.namespace
+
+    @property
+    def context(self) -> str:
+        return self._client.context
+
+    @property
+    def at(self) -> str:
+        """The API server's time of its last answer."""
+        return self._client.at
+
+    @property
+    def skew(self) -> float:
+        """Seconds by which this machine's clock is ahead of the API server's."""
+        return self._client.skew
+
+    @property
+    def execs(self) -> tuple[Done, ...]:
+        return tuple(self._execs.done)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """What was added to the cluster, with leave."""
+        return tuple(self._execs.added)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(self._client.calls)
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -1,0 +1,25 @@
+"""A Source that keeps what another Source answered: the log of Need -> Observations that a bundle is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from svcpath.evidence.facts.need import Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.source import Source
+
+
+class RecordingSource:
+    """Answers each Need once from ``source`` and from its own log ever after, so that all walks over it see one state."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.log: dict[Need, tuple[Observation[Any], ...]] = {}
+
+    def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
+        fresh = [need for need in dict.fromkeys(needs) if need not in self.log]
+        if fresh:
+            for need, found in zip(fresh, self._source.observe(fresh), strict=True):
+                self.log[need] = tuple(found)
+        return [self.log[need] for need in needs]

@@ -1,0 +1,115 @@
+"""Active probes: connections that are made only where cheaper evidence does not decide.
+
+They run after the ports layer, when no layer failed before or with ``thorough``. One connection goes to each usable
+endpoint, and k to each cluster IP: with shares of 1/n, (1 - 1/n)^k is the chance that k new connections all miss one
+backend, and k is the least that brings it to 2 % (at most MAX_REPEATS). A pinned client (ClientIP affinity) sees one
+backend, however often it asks. Evidence that was recorded is met by what it has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+from svcpath.evidence.facts.kubernetes import Service, ServicePort
+from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.walk.ask import Asking, Batch, Replies
+from svcpath.walk.ask import nodes as nodes_of_cluster
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene, host_port, scene
+
+#: Endpoints that are dialled, each once; more are sampled from the front.
+MAX_ENDPOINTS = 20
+MAX_REPEATS = 40
+MAX_NODES = 50
+PINNED_REPEATS = 3
+_HTTP_PORTS = frozenset({80, 8000, 8080, 8888})
+_TLS_PORTS = frozenset({443, 6443, 8443})
+
+
+def ask(request: Request) -> Asking[None]:
+    """Have the connections made that this Service's ports call for."""
+    view = yield from scene(request)
+    through = _through_service(view)
+    urls = (*_direct(view), *through)
+    if urls and request.client:
+        yield from _probe(request, urls)
+    if through and request.each_node:
+        nodes = yield from nodes_of_cluster()
+        yield tuple(
+            Need(Kind.ATTEMPTS, node=one.fact.name, cost=Cost.PROBE, permission="create pods/exec", about=through)
+            for one in nodes.present[:MAX_NODES]
+        )
+
+
+def _probe(request: Request, urls: tuple[str, ...]) -> Generator[Batch, Replies, None]:
+    yield (
+        Need(
+            Kind.ATTEMPTS,
+            pod=request.client,
+            container=request.container,
+            cost=Cost.PROBE,
+            permission="create pods/exec",
+            about=urls,
+        ),
+    )
+
+
+def scheme(port: ServicePort) -> str:
+    """How to greet a port: http and https where its name, appProtocol or number says so, else a bare connection."""
+    told = (port.app_protocol or port.name or "").lower()
+    if told.startswith(("https", "tls")):
+        return "https"
+    if told == "http" or told.startswith("http-"):
+        return "http"
+    if told:
+        return "tcp"
+    return "https" if port.port in _TLS_PORTS else "http" if port.port in _HTTP_PORTS else "tcp"
+
+
+def repeats(backends: int, *, pinned: bool) -> int:
+    """How many new connections: the chance that all miss one of ``backends`` equal ones is then at most 2 %."""
+    if pinned:
+        return PINNED_REPEATS
+    if backends < 2:
+        return 2
+    return min(MAX_REPEATS, math.ceil(math.log(0.02) / math.log(1 - 1 / backends)))
+
+
+def miss(backends: int, tries: int) -> float:
+    """The chance that ``tries`` new connections all miss one of ``backends`` equal ones."""
+    return float((1 - 1 / backends) ** tries) if backends > 1 else 0.0
+
+
+def pinned(service: Service) -> bool:
+    return service.spec.session_affinity == "ClientIP"
+
+
+def _direct(view: Scene) -> tuple[str, ...]:
+    urls: dict[str, None] = {}
+    for port in view.service_ports:
+        if port.protocol != "TCP":
+            continue
+        for endpoint in view.usable_for(port)[:MAX_ENDPOINTS]:
+            found = endpoint.port_for(port)
+            if found is not None and found.port is not None:
+                urls[f"{scheme(port)}://{host_port(endpoint.address, found.port)}"] = None
+    return tuple(urls)
+
+
+def _through_service(view: Scene) -> tuple[str, ...]:
+    service = view.service
+    if service is None or service.is_headless or service.is_external_name:
+        return ()
+    urls: list[str] = []
+    for port in view.service_ports:
+        if port.protocol != "TCP":
+            continue
+        for address in service.cluster_ips:
+            family = 6 if ":" in address else 4
+            backends = sum(1 for one in view.usable_for(port) if one.family == family)
+            if backends:
+                urls += [f"{scheme(port)}://{host_port(address, port.port)}"] * repeats(
+                    backends, pinned=pinned(service)
+                )
+    return tuple(urls)

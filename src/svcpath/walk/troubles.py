@@ -1,0 +1,54 @@
+"""What a live look could not see, said in the layer that asked: no missing right or timeout passes for a fact.
+
+A look that went wrong carries the command that would repeat it; a kind that a source just does not offer carries none and
+is no trouble.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from svcpath.evidence.facts.need import Need
+from svcpath.evidence.facts.observation import Observation, State
+from svcpath.walk.findings.finding import LayerResult, NotTested
+
+Met = tuple[Need, tuple[Observation[Any], ...]]
+
+
+def _is_trouble(one: Observation[Any]) -> bool:
+    return one.state is State.UNREADABLE and one.provenance.source == "kube" and bool(one.provenance.command)
+
+
+def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
+    """The first look of ``observations`` that went wrong on a cluster, if one did."""
+    return next((one for one in observations if _is_trouble(one)), None)
+
+
+def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:
+    """``result`` with a gap for each reason why something could not be looked at."""
+    by_reason: dict[str, tuple[dict[str, None], str]] = {}
+    for need, observations in met:
+        for one in observations:
+            where = one.provenance
+            if not _is_trouble(one):
+                continue
+            whats, _ = by_reason.setdefault(one.reason, ({}, where.command))
+            whats[f"{need.kind.value}{_of(need, one)}"] = None
+    said = {gap.why for gap in result.not_tested}
+    gaps = tuple(
+        NotTested(result.name, ", ".join(list(whats)[:6]), reason, command)
+        for reason, (whats, command) in by_reason.items()
+        if reason not in said
+    )
+    return dataclasses.replace(result, not_tested=(*result.not_tested, *gaps)) if gaps else result
+
+
+def _of(need: Need, one: Observation[Any]) -> str:
+    if need.pod:
+        return f" of {need.pod}"
+    node = need.node or one.provenance.node
+    if node:
+        return f" of node {node}"
+    return f" in {need.namespace}" if need.namespace else ""

@@ -1,0 +1,37 @@
+"""What a test needs of the machine, in one place: left out with the reason where it is missing.
+
+``SVCPATH_CI=1`` says that nothing may be left out: programs are then built or installed by the tests that need them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+CI = os.environ.get("SVCPATH_CI") == "1"
+
+
+def _lab_is_missing() -> str:
+    """Why no practice cluster can be brought up here without a long build; empty if one can."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "svcpath" / "lab"
+    if any(cache.glob("*/bin/kube-apiserver")) or CI:
+        return ""
+    return "needs the Kubernetes programs, which are built once: make lab"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    root = sys.platform == "linux" and os.geteuid() == 0
+    lab = _lab_is_missing()
+    for item in items:
+        if not root and (item.get_closest_marker("root") or item.get_closest_marker("lab")):
+            item.add_marker(pytest.mark.skip(reason="needs root on Linux (network namespaces)"))
+        elif item.get_closest_marker("lab"):
+            # One worker of pytest-xdist has all of them: clusters share what they share.
+            item.add_marker(pytest.mark.xdist_group("lab"))
+            if lab:
+                item.add_marker(pytest.mark.skip(reason=lab))
+        elif item.get_closest_marker("differential"):
+            item.add_marker(pytest.mark.xdist_group("differential"))

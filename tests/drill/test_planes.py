@@ -1,0 +1,75 @@
+"""Node tables that a loop prints become changes, each between two readings."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from pathlib import Path
+
+from svcpath.drill.planes import LOOP, PlaneWatcher, dumps
+from svcpath.drill.store import Store
+from svcpath.evidence.facts.need import Kind
+
+TABLE = (Path(__file__).parents[1] / "data" / "dataplanes" / "drain" / "w1.during.nft.txt").read_text()
+#: The same node before the deletion: the old Pod in the place of the new one.
+BEFORE = TABLE.replace("10.244.1.40", "10.244.1.9")
+
+
+def _printed(*readings: tuple[int, int, str]) -> bytes:
+    return "".join(f"@@ {old} {new} nft-list\n{text}\n@@ end\n" for old, new, text in readings).encode()
+
+
+class _Ended(subprocess.Popen[bytes]):
+    """A process that has printed all it will."""
+
+    def __init__(self, printed: bytes) -> None:
+        self.stdout = io.BytesIO(printed)
+
+
+def test_readings_are_cut_out_of_the_stream_with_their_width() -> None:
+    printed = b"nft: warning\n" + _printed((0, 0, TABLE), (10**9, 1_300_000_000, BEFORE))
+    first, second = dumps(io.BytesIO(printed))
+    assert (first.kind, first.text.strip()) == (Kind.NFT_LIST, TABLE.strip())
+    assert second.width == 0.3
+    assert list(dumps(io.BytesIO(b"@@ a b c\nx\n@@ end\n@@ 1 2"))) == []
+
+
+def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path) -> None:
+    store = Store(tmp_path / "drain.db")
+    process = _Ended(_printed((0, 0, BEFORE), (10**9, 1_250_000_000, TABLE)))
+    watcher = PlaneWatcher("w1", process, store, frozenset({"10.96.28.101"}))
+    watcher.run()
+    changes = store.planes()
+    assert {(one.node, one.frontend, one.backend, one.present) for one in changes} == {
+        ("w1", "10.96.28.101:80/tcp", "10.244.1.9:8080", False),
+        ("w1", "10.96.28.101:80/tcp", "10.244.1.40:8080", True),
+    }
+    assert all(abs(one.at - one.after - 0.25) < 1e-6 for one in changes)
+    assert not watcher.error
+    store.close()
+
+
+def test_the_loop_prints_a_table_once_and_again_when_it_differs(tmp_path: Path) -> None:
+    (tmp_path / "nft").write_text(
+        '#!/bin/sh\n[ "$4" = ip ] && [ "$3" = ip ] && cat "$TABLE" && exit 0\n[ "$3" = ip ] && cat "$TABLE"\n'
+    )
+    (tmp_path / "nft").chmod(0o755)
+    table = tmp_path / "table"
+    table.write_text(BEFORE)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TABLE": str(table)}
+    process = subprocess.Popen(
+        ["sh", "-c", LOOP.replace("INTERVAL", "0.05")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+    assert process.stdout is not None
+    try:
+        readings = dumps(process.stdout)
+        assert "10.244.1.9" in next(readings).text
+        table.with_name("new").write_text(TABLE)
+        table.with_name("new").replace(table)
+        assert "10.244.1.40" in next(readings).text
+    finally:
+        process.kill()
+        process.communicate()
