@@ -169,6 +169,8 @@ def _compared(
         if want.kind != "cluster-ip":
             continue
         front = want.frontend
+        if (6 if ":" in front.address else 4) not in found.used.table.families:
+            continue  # the dump shows nothing of this family: absent from it is not missing on the node
         source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
         met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
         right = want.for_packet(Origin.POD, source)
