@@ -75,6 +75,16 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
     assert len(report.backends) == 2
 
 
+def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:
+    made = cluster(2, dual=True).settle()
+    made.dumps = True
+    evidence = made.evidence()
+    four = {name: data for name, data in evidence.items() if "ip6tables" not in name}
+    alone = diagnose(BytesSource(four), "svc/web", namespace=NAMESPACE)
+    assert {(":" in row.address, state) for row in alone.backends for _, state, _ in states(row)} == {(False, "held")}
+    assert {":" in row.address for row in alone.backends} == {False, True}
+
+
 def test_without_slices_nobody_says_what_a_table_should_hold() -> None:
     made = programmed()
     evidence = made.evidence()

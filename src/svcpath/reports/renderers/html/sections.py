@@ -52,7 +52,7 @@ def _statement(one: Statement) -> str:
     chips += tag("span", one.standing, "chip soft") if one.standing else ""
     shown = MARKS[one.mark]
     return (
-        f'<section class="verdict {shown.css}" aria-label="verdict"><p class="word">{sign(one.mark)}'
+        f'<section class="verdict {shown.css}"><p class="word">{sign(one.mark)}'
         f'{tag("strong", one.word)}{chips}</p><p class="summary">{escape(one.text)}</p></section>\n'
     )
 
@@ -111,7 +111,7 @@ def _point(point: Point) -> str:
 
 def _scroller(inner: str, label: str) -> str:
     """Wide tables scroll on their own, also by keyboard."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</div>\n'
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(label)}">{inner}</div>\n'
 
 
 def _table(one: Table) -> str:

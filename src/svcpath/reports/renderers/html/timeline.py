@@ -125,7 +125,7 @@ def _events(one: Timeline) -> str:
     )
     return (
         f'<details class="fold"><summary>All moments in order <span class="count">{len(told)}</span></summary>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="all moments"><table><thead><tr>'
+        '<div class="scroll" tabindex="0" role="group" aria-label="all moments"><table><thead><tr>'
         '<th scope="col" class="right">s</th><th scope="col">where</th><th scope="col">what</th></tr></thead>'
         f"<tbody>\n{rows}</tbody></table></div></details>"
     )
@@ -210,6 +210,6 @@ def _counts(held: Connections) -> str:
         for i, name in enumerate(held.backends)
     )
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="how connections ended"><table><thead><tr>'
+        '<div class="scroll" tabindex="0" role="group" aria-label="how connections ended"><table><thead><tr>'
         f'<th scope="col">connections to</th>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>'
     )
