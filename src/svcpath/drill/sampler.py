@@ -117,13 +117,13 @@ class Request:
         return connection
 
 
-def schedule(rate: float, until: float, stopped: threading.Event) -> Iterator[float]:
-    """Due times at a fixed rate from now; never drifts, whatever happens in between."""
+def schedule(rate: float, seconds: float, stopped: threading.Event) -> Iterator[float]:
+    """Due times at a fixed rate from now, for ``seconds`` (0: without end); never drifts, whatever happens in between."""
     start, number = time.time(), 0
     while not stopped.is_set():
-        due = start + number / rate
-        if until and due >= until:
+        if seconds and number / rate >= seconds:
             return
+        due = start + number / rate
         wait = due - time.time()
         if wait > 0 and stopped.wait(wait):
             return
@@ -135,7 +135,7 @@ def pool(
     kind: str,
     rate: float,
     each: Callable[[float], None],
-    until: float,
+    seconds: float,
     stopped: threading.Event,
     workers: int,
 ) -> None:
@@ -152,7 +152,7 @@ def pool(
     threads = [threading.Thread(target=work, name=kind, daemon=True) for _ in range(workers)]
     for thread in threads:
         thread.start()
-    for due in schedule(rate, until, stopped):
+    for due in schedule(rate, seconds, stopped):
         todo.put(due)
     for _ in threads:
         todo.put(None)
@@ -167,12 +167,12 @@ def keepalive(
     path: str,
     timeout: float,
     out: Out,
-    until: float,
+    seconds: float,
     stopped: threading.Event,
 ) -> None:
     """One connection, a request at every due time; a broken one is opened anew by the next request."""
     connection: http.client.HTTPConnection | None = None
-    for due in schedule(rate, until, stopped):
+    for due in schedule(rate, seconds, stopped):
         request = Request("keepalive", due, host, port, timeout)
         fresh = connection is None
         connection = request.run(path, connection, close=False)
@@ -183,9 +183,9 @@ def keepalive(
         connection.close()
 
 
-def udp(rate: float, host: str, port: int, timeout: float, out: Out, until: float, stopped: threading.Event) -> None:
+def udp(rate: float, host: str, port: int, timeout: float, out: Out, seconds: float, stopped: threading.Event) -> None:
     """One datagram a time from a new source port each, and its echo."""
-    for due in schedule(rate, until, stopped):
+    for due in schedule(rate, seconds, stopped):
         row: dict[str, Any] = {
             "kind": "udp",
             "due": due,
@@ -234,7 +234,7 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, lambda *_: stopped.set())
         signal.signal(signal.SIGINT, lambda *_: stopped.set())
-    until = time.time() + numbers["seconds"] if numbers["seconds"] else 0.0
+    seconds = numbers["seconds"]
     timeout, workers = numbers["timeout"], int(numbers["workers"])
 
     def single(kind: str, path: str, patience: float) -> Callable[[float], None]:
@@ -247,12 +247,12 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
 
     long = numbers["slow_seconds"]
     plans: dict[str, Callable[[float], None]] = {
-        "new": lambda rate: pool("new", rate, single("new", path, timeout), until, stopped, workers),
+        "new": lambda rate: pool("new", rate, single("new", path, timeout), seconds, stopped, workers),
         "slow": lambda rate: pool(
             "slow",
             rate,
             single("slow", paths["slow_path"].format(seconds=long), long + timeout),
-            until,
+            seconds,
             stopped,
             workers,
         ),
@@ -260,12 +260,12 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
             "stream",
             rate,
             single("stream", paths["stream_path"].format(seconds=long), long + timeout),
-            until,
+            seconds,
             stopped,
             workers,
         ),
-        "keepalive": lambda rate: keepalive(rate, host, port, path, timeout, out, until, stopped),
-        "udp": lambda rate: udp(rate, host, int(numbers["udp_port"] or port), timeout, out, until, stopped),
+        "keepalive": lambda rate: keepalive(rate, host, port, path, timeout, out, seconds, stopped),
+        "udp": lambda rate: udp(rate, host, int(numbers["udp_port"] or port), timeout, out, seconds, stopped),
     }
     threads = [
         threading.Thread(target=plans[kind], args=(numbers[kind],), name=kind) for kind in plans if numbers[kind] > 0
