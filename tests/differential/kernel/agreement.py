@@ -165,8 +165,8 @@ def _wrong_backends(question: _Question, answers: list[Any]) -> str:
         return "" if all(answer[2] != question.sender.source for answer in answers) else "hairpin without masquerade"
     if outcome.other:
         lost = [answer for answer in answers if not isinstance(answer, list)]
-        # A SYN of the node itself that is rejected on its way out is sent again, and may fare better then.
-        if not lost and not (question.sender.role == "node" and question.frontend.protocol == "TCP"):
+        # A SYN that is dropped, or rejected on the node's own way out, is sent again after a second and may fare better.
+        if not lost and question.frontend.protocol != "TCP":
             return "all reached a backend"
         answers = [answer for answer in answers if isinstance(answer, list)]
     if not all(isinstance(answer, list) for answer in answers):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import ipaddress
 import random
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +16,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Plan:
-    """Addresses of one family in the namespaces."""
+    """Addresses of one family in the namespaces; Services are counted from the ``first_`` ones."""
 
     family: int
     pod_cidr: str
     service_cidr: str
+    first_cluster_ip: str
+    first_external_ip: str
+    first_load_balancer_ip: str
     pod: str
     node: str
     outside: str
@@ -28,36 +32,42 @@ class Plan:
     backends: tuple[str, ...]
 
     def cluster_ip(self, number: int) -> str:
-        return f"172.30.0.{number + 10}" if self.family == 4 else f"fd00:30::{number + 10:x}"
+        return str(ipaddress.ip_address(self.first_cluster_ip) + number)
 
     def external_ip(self, number: int) -> str:
-        return f"192.0.2.{number + 10}" if self.family == 4 else f"fd00:40::{number + 10:x}"
+        return str(ipaddress.ip_address(self.first_external_ip) + number)
 
     def load_balancer_ip(self, number: int) -> str:
-        return f"198.18.0.{number + 10}" if self.family == 4 else f"fd00:50::{number + 10:x}"
+        return str(ipaddress.ip_address(self.first_load_balancer_ip) + number)
 
 
 IPV4 = Plan(
-    4,
-    "10.244.0.0/16",
-    "172.30.0.0/16",
-    "10.244.1.2",
-    "192.168.0.2",
-    "203.0.113.2",
-    "203.0.113.130",
-    "203.0.113.0/25",
-    tuple(f"10.244.2.{number}" for number in range(10, 22)),
+    family=4,
+    pod_cidr="10.244.0.0/16",
+    service_cidr="172.30.0.0/16",
+    first_cluster_ip="172.30.0.10",
+    first_external_ip="192.0.2.10",
+    first_load_balancer_ip="198.18.0.10",
+    pod="10.244.1.2",
+    node="192.168.0.2",
+    outside="203.0.113.2",
+    blocked="203.0.113.130",
+    allowed_range="203.0.113.0/25",
+    backends=tuple(f"10.244.2.{number}" for number in range(10, 22)),
 )
 IPV6 = Plan(
-    6,
-    "fd00:244::/32",
-    "fd00:30::/32",
-    "fd00:244:1::2",
-    "fd00:192::2",
-    "2001:db8:113::2",
-    "2001:db8:113:8000::2",
-    "2001:db8:113::/49",
-    tuple(f"fd00:244:2::{number:x}" for number in range(10, 22)),
+    family=6,
+    pod_cidr="fd00:244::/56",
+    service_cidr="fd00:33::/32",
+    first_cluster_ip="fd00:33::a",
+    first_external_ip="fd00:40::a",
+    first_load_balancer_ip="fd00:50::a",
+    pod="fd00:244:0:1::2",
+    node="fd00:192::2",
+    outside="2001:db8:113::2",
+    blocked="2001:db8:113:8000::2",
+    allowed_range="2001:db8:113::/49",
+    backends=tuple(f"fd00:244:0:2::{number:x}" for number in range(10, 22)),
 )
 NODE = "w1"
 

@@ -66,14 +66,14 @@ class Namespaces:
             self.run(role, "ip", "link", "set", "lo", "up")
             for family in ("all", "default"):
                 self.run(role, "sysctl", "-qw", f"net.ipv6.conf.{family}.accept_dad=0")
-        self._link("pod", ["10.244.1.1/24", "fd00:244:1::1/64"], ["10.244.1.2/24", "fd00:244:1::2/64"])
+        self._link("pod", ["10.244.1.1/24", "fd00:244:0:1::1/64"], ["10.244.1.2/24", "fd00:244:0:1::2/64"])
         self._link(
             "out",
             ["203.0.113.1/24", "2001:db8:113::1/48"],
             ["203.0.113.2/24", "203.0.113.130/24", "2001:db8:113::2/48", "2001:db8:113:8000::2/48"],
         )
         backends = [f"{address}/24" for address in IPV4.backends] + [f"{address}/64" for address in IPV6.backends]
-        self._link("be", ["10.244.2.1/24", "fd00:244:2::1/64"], backends)
+        self._link("be", ["10.244.2.1/24", "fd00:244:0:2::1/64"], backends)
         self.run("node", "ip", "addr", "add", f"{IPV4.node}/32", "dev", "lo")
         self.run("node", "ip", "addr", "add", f"{IPV6.node}/128", "dev", "lo", "nodad")
         self.run("node", "ip", "route", "add", "default", "via", "203.0.113.2")
