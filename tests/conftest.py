@@ -22,6 +22,7 @@ def _lab_is_missing() -> str:
     return "needs the Kubernetes programs, which are built once: make lab"
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = sys.platform == "linux" and os.geteuid() == 0
     lab = _lab_is_missing()

@@ -312,6 +312,12 @@ def _sp606_sp703(made: World, finding: FindingRecord, words: dict[str, str]) -> 
     _rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
 
 
+@edit("SP622")
+def _sp622(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    _add_slice(made, words)
+    made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = finding.sentence.partition(":")[0].split(", ")[0]
+
+
 @edit("SP611")
 def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     _rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))

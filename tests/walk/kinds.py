@@ -880,7 +880,7 @@ def _mirrored(address: str) -> Cluster:
             "apiVersion": "v1",
             "kind": "Endpoints",
             "metadata": {"name": "web", "namespace": NAMESPACE},
-            "subsets": [{"addresses": [{"ip": "192.0.2.8"}], "ports": [{"port": 8080}]}],
+            "subsets": [{"addresses": [{"ip": "192.0.2.7"}], "ports": [{"port": 8080}]}],
         }
     )
     manager = "endpointslicemirroring-controller.k8s.io"
@@ -890,9 +890,9 @@ def _mirrored(address: str) -> Cluster:
 
 @broken("fault", "endpoints", "SP312", "192.0.2.7", "192.0.2.8")
 def mirrored_slice_that_was_not_updated() -> Cluster:
-    return _mirrored("192.0.2.7")
+    return _mirrored("192.0.2.8")
 
 
 @sound()
 def mirrored_slice_that_equals_its_endpoints() -> Cluster:
-    return _mirrored("192.0.2.8")
+    return _mirrored("192.0.2.7")

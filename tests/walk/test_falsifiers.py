@@ -72,6 +72,7 @@ REFUTED: dict[str, Shown] = {
     "SP505": lambda output: bool(re.search(r"\b1/1 +Running\b", output)),
     "SP606": lambda output: output.strip() == "0",
     "SP611": lambda output: output.strip().endswith("= 0"),
+    "SP622": _some,
     "SP702": _equal_generations,
     "SP703": lambda output: output.strip() == "0",
     "SP704": lambda output: "successfully" in output,

@@ -98,6 +98,7 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
             share=f"all new connections from {nodes}",
             namespace=service.namespace,
             service=service.name,
+            node=one.node.name,
         )
     ]
 
