@@ -394,8 +394,8 @@ def nftables(services: list[Made], plan: Plan) -> str:
         for address, kind in one.externals():
             if exposed:
                 maps["service-ips"].append(f"{address} . {proto} . {one.port} : goto {ext}")
-                if kind == "load-balancer" and one.ranges:
-                    maps["firewall-ips"].append(f"{address} . {proto} . {one.port} : goto {fw}")
+            if kind == "load-balancer" and one.ranges:
+                maps["firewall-ips"].append(f"{address} . {proto} . {one.port} : goto {fw}")
             if not external:
                 maps["no-endpoint-services"].append(f"{address} . {proto} . {one.port} {note} : {verdict}")
         if one.node_port:
@@ -414,8 +414,8 @@ def nftables(services: list[Made], plan: Plan) -> str:
             else:
                 rules = ["jump mark-for-masquerade", f"goto {svc}"]
             chains.append((ext, rules))
-            if one.ranges and one.kind == "LoadBalancer":
-                chains.append((fw, [f"{ip} saddr != {{ {plan.allowed_range} }} drop"]))
+        if one.ranges and one.kind == "LoadBalancer":
+            chains.append((fw, [f"{ip} saddr != {{ {plan.allowed_range} }} drop"]))
         uses_cluster = (not one.internal_local or one.exposed) and bool(cluster)
         uses_local = (one.internal_local or one.external_local) and bool(local)
         for chain, members, used in ((svc, cluster, uses_cluster), (loc, local, uses_local)):

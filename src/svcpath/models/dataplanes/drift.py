@@ -275,6 +275,11 @@ class _Comparison:
             want = item.for_packet(origin, source, pods_told=pods_told)
             if detector is not None and detector.kind == "all" and want.verdict is Verdict.BACKENDS:
                 want = want._replace(masquerade=True)
+            dropped = outcome.verdict is Verdict.DROP and self.table.dialect is Dialect.NFTABLES
+            if dropped and want.verdict is Verdict.REJECT and not item.admits(source):
+                # The nftables mode asks the source ranges before it asks for endpoints (firewall-check at dstnat - 10,
+                # pkg/proxy/nftables/proxier.go, 1.35); the iptables mode has them behind the endpoints.
+                want = want._replace(verdict=Verdict.DROP)
             for line in outcome.undecided:
                 self.undecided.setdefault((line.line, line.chain), line)
             differing = self._compare(item, origin, want, outcome)

@@ -95,13 +95,17 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     def external(self) -> bool:
         return self.kind in ("node-port", "external-ip", "load-balancer")
 
+    def admits(self, source: str) -> bool:
+        """Do loadBalancerSourceRanges let this source in?"""
+        return not self.source_ranges or _admitted(source, self.source_ranges)
+
     def for_packet(self, origin: Origin, source: str, *, pods_told: bool = True) -> Expected:
         """What a new connection must meet. ``pods_told``: kube-proxy can tell Pod traffic (a local detector)."""
         if self.kind == "health-check":
             return Expected(Verdict.ACCEPT)
         if not self.any:
             return Expected(Verdict.REJECT)
-        if self.source_ranges and not _admitted(source, self.source_ranges):
+        if not self.admits(source):
             return Expected(Verdict.DROP)
         if not self.external:
             backends = self.local if self.local_only else self.cluster
