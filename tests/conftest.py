@@ -22,17 +22,11 @@ def _lab_is_missing() -> str:
     return "needs the Kubernetes programs, which are built once: make lab"
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = sys.platform == "linux" and os.geteuid() == 0
     lab = _lab_is_missing()
     for item in items:
         if not root and (item.get_closest_marker("root") or item.get_closest_marker("lab")):
             item.add_marker(pytest.mark.skip(reason="needs root on Linux (network namespaces)"))
-        elif item.get_closest_marker("lab"):
-            # One worker of pytest-xdist has all of them: clusters share what they share.
-            item.add_marker(pytest.mark.xdist_group("lab"))
-            if lab:
-                item.add_marker(pytest.mark.skip(reason=lab))
-        elif item.get_closest_marker("differential"):
-            item.add_marker(pytest.mark.xdist_group("differential"))
+        elif lab and item.get_closest_marker("lab"):
+            item.add_marker(pytest.mark.skip(reason=lab))

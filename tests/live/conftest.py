@@ -5,8 +5,11 @@ svcpath lab up --lab live && SVCPATH_TEST_LAB=live python -m pytest tests/live
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +55,15 @@ class Lab:
             for line in text.splitlines()
             if line.startswith("apiserver_request_total{") and 'subresource="exec"' in line
         )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def alone() -> Iterator[None]:
+    """One file of tests at a time has the lab, in whatever process it runs: they switch modes and change objects."""
+    name = os.environ.get("SVCPATH_TEST_LAB", "")
+    with (Path(tempfile.gettempdir()) / f"svcpath-lab-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

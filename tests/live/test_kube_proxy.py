@@ -172,8 +172,8 @@ def _table(kind: Kind, text: str, node: NodeView, family: int) -> ServiceTable:
 
 
 def _settled(world: World, mode: str, node: NodeView, family: int) -> tuple[list[tuple[Kind, str]], list[str]]:
-    """Until kube-proxy has written what it is going to: its rules agree, or have not moved for a while."""
-    before, since = "", time.monotonic()
+    """Until kube-proxy has written what it is going to: its rules agree, or differ in the same way for a while."""
+    before, since = [""], time.monotonic()
     while True:
         dumps = _dumps(world.provider, node.name, mode, family)
         lines = [
@@ -181,8 +181,8 @@ def _settled(world: World, mode: str, node: NodeView, family: int) -> tuple[list
             for kind, text in dumps
             for line in disagreements(_table(kind, text, node, family), world.services, world.slices, node)
         ]
-        if dumps[0][1] != before:
-            before, since = dumps[0][1], time.monotonic()
+        if lines != before:
+            before, since = lines, time.monotonic()
         if not lines or time.monotonic() - since > STILL:
             return dumps, lines
         time.sleep(1)

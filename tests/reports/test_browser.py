@@ -26,7 +26,7 @@ from tests.walk.clusters import cluster
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = ROOT / "tests" / "data" / "cases"
