@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,12 @@ class Lab:
 @pytest.fixture(scope="module", autouse=True)
 def alone() -> Iterator[None]:
     """One file of tests at a time has the lab, in whatever process it runs: they switch modes and change objects."""
+    with _locked():
+        yield
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
     name = os.environ.get("SVCPATH_TEST_LAB", "")
     with (Path(tempfile.gettempdir()) / f"svcpath-lab-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -81,10 +88,21 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     except SvcpathError as error:
         pytest.skip(f"lab {name} does not answer: {error}")
     found = Lab(kubectl, str(provider.kubeconfig()), tmp_path_factory.mktemp("lab"))
-    kubectl.run("apply", "-k", str(resources.folder() / "manifests" / NAMESPACE))
-    found.apply(CLIENT)
+    with _locked():
+        _prepare(found)
+    return found
+
+
+def _prepare(lab: Lab) -> None:
+    kubectl = lab.kubectl
+    for attempt in range(10):
+        # Until the controllers have made the new namespace's default ServiceAccount, Pods are refused.
+        done = kubectl.run("apply", "-k", str(resources.folder() / "manifests" / NAMESPACE), check=attempt == 9)
+        if not done.code and kubectl.run("-n", NAMESPACE, "get", "serviceaccount", "default", check=False).code == 0:
+            break
+        time.sleep(1)
+    lab.apply(CLIENT)
     kubectl.run("-n", NAMESPACE, "rollout", "status", "deployment/echo-server", "--timeout=120s", timeout=150)
     kubectl.run("-n", NAMESPACE, "wait", "--for=condition=Ready", "pod/client", "--timeout=60s", timeout=90)
     # kube-proxy's tables follow readiness within its sync interval.
     time.sleep(3)
-    return found
