@@ -26,9 +26,9 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.lab import home as homes
 from svcpath.lab import labs
 from svcpath.lab.providers.base import Provider
-from svcpath.models.dataplanes import Frontend, NodeView, Origin, ServiceTable, parse
-from tests.differential.kernel.agreement import Sender, compare, disagreements
-from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, Plan, random_service
+from svcpath.models.dataplanes import NodeView, ServiceTable, parse
+from tests.differential.kernel.agreement import compare, disagreements, senders_of
+from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, random_service
 from tests.differential.kernel.namespaces import Namespaces, missing_tools
 from tests.live.conftest import Lab
 
@@ -241,13 +241,6 @@ def _packets(world: World, mode: str, node: NodeView, family: int, dump: tuple[K
             # The counters of dropped packets (nfacct) are the node's own objects, and count only.
             text = re.sub(r" -m nfacct --nfacct-name +\S+", "", dump[1])
             namespaces.run("node", "ip6tables-nft-restore" if family == 6 else "iptables-nft-restore", text=text)
-        senders = functools.partial(_senders, lived)
+        senders = functools.partial(senders_of, lived)
         questions, differences = compare(table, services, world.slices, node, senders, namespaces.probe, address)
     return questions, [f"{node.name} packets: {one}" for one in differences]
-
-
-def _senders(plan: Plan, _: Frontend) -> Iterator[Sender]:
-    yield Sender("pod", plan.pod, Origin.POD)
-    yield Sender("node", plan.node, Origin.NODE)
-    yield Sender("out", plan.outside, Origin.EXTERNAL)
-    yield Sender("out", plan.blocked, Origin.EXTERNAL)

@@ -215,3 +215,17 @@ def as_dict(report: Report) -> dict[str, Any]:
     import msgspec
 
     return msgspec.to_builtins(report)  # type: ignore[no-any-return]
+
+
+def check(one: Case) -> None:
+    """The status, layer and words that the case asks for, and none that it forbids."""
+    report = one.diagnose()
+    said = f"{report.verdict.status} at {report.verdict.layer}: {report.verdict.summary}"
+    assert report.verdict.status == STATUS[one.status], said
+    if one.status != "OK":
+        assert report.verdict.layer in LAYERS[one.layer], said
+    text = decisive_text(report)
+    missing = sorted(token for token in tokens(one) if not contains(text, token))
+    assert not missing, f"{missing} not in:\n{text}"
+    forbidden = [phrase for phrase in one.must_not_say if phrase.lower() in everything(report).lower()]
+    assert not forbidden, f"{forbidden} in:\n{everything(report)}"

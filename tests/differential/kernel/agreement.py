@@ -5,7 +5,7 @@ Works on any node's dumps, Services and slices, whoever wrote the rules: the cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from svcpath.models.dataplanes import (
     drift,
     expected,
 )
+from tests.differential.kernel.layout import Plan
 
 #: Sends (role, requests, patience) and gives an answer each: [address, port, seen source], "refused" or "silence".
 Probe = Callable[[str, Sequence[dict[str, Any]], float], list[Any]]
@@ -195,3 +196,11 @@ def _traced(outcome: Outcome) -> str:
 def _count(answers: list[Any]) -> str:
     texts = [answer if isinstance(answer, str) else f"{answer[0]}:{answer[1]}" for answer in answers]
     return ", ".join(f"{texts.count(text)}x {text}" for text in sorted(set(texts)))
+
+
+def senders_of(plan: Plan, _: Frontend) -> Iterator[Sender]:
+    """A Pod, the node, and outside from within and without the source ranges."""
+    yield Sender("pod", plan.pod, Origin.POD)
+    yield Sender("node", plan.node, Origin.NODE)
+    yield Sender("out", plan.outside, Origin.EXTERNAL)
+    yield Sender("out", plan.blocked, Origin.EXTERNAL)

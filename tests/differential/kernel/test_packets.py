@@ -13,8 +13,8 @@ import pytest
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Frontend, NodeView, Origin, ServiceTable, parse
-from tests.differential.kernel.agreement import Sender, compare, disagreements
+from svcpath.models.dataplanes import NodeView, ServiceTable, parse
+from tests.differential.kernel.agreement import compare, disagreements, senders_of
 from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, Plan, iptables, nftables, random_service
 from tests.differential.kernel.namespaces import Namespaces, missing_tools
 
@@ -108,7 +108,7 @@ def test_packets_go_where_trace_says(
             lines += [
                 f"expected differs ({table.source}): {text}" for text in disagreements(table, services, slices, node)
             ]
-        senders = functools.partial(_senders, plan)
+        senders = functools.partial(senders_of, plan)
         questions, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
         asked += questions
         lines += [str(one) for one in differences]
@@ -128,14 +128,7 @@ def test_packets_go_where_trace_says_also_through_rules_that_were_tampered_with(
     made = [random_service(chance, number, plan) for number in range(max(4, COUNT // 8))]
     services, slices = _objects(made)
     tables = _load(namespaces, flavour, plan, _damaged(_written(flavour, plan, made), chance))
-    senders = functools.partial(_senders, plan)
+    senders = functools.partial(senders_of, plan)
     _, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
     assert not differences, "\n".join(str(one) for one in differences)
     assert all(disagreements(table, services, slices, node) for table in tables)
-
-
-def _senders(plan: Plan, _: Frontend) -> Iterator[Sender]:
-    yield Sender("pod", plan.pod, Origin.POD)
-    yield Sender("node", plan.node, Origin.NODE)
-    yield Sender("out", plan.outside, Origin.EXTERNAL)
-    yield Sender("out", plan.blocked, Origin.EXTERNAL)
