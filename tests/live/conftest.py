@@ -77,7 +77,8 @@ def _locked() -> Iterator[None]:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     name = os.environ.get("SVCPATH_TEST_LAB", "")
     if not name:
-        pytest.skip("no lab: svcpath lab up --lab NAME, then SVCPATH_TEST_LAB=NAME")
+        why = os.environ.get("SVCPATH_NO_LAB", "no lab")
+        pytest.skip(f"{why}: svcpath lab up --lab NAME, then SVCPATH_TEST_LAB=NAME")
     home = homes.home(name)
     if not home.exists():
         pytest.skip(f"lab {name} is not up")

@@ -59,12 +59,19 @@ def current_mode(kubectl: Kubectl) -> str:
 
 
 def synced(layout: Layout, mode: str) -> str:
-    """A shell test that succeeds on a node once kube-proxy wrote its Services in ``mode`` and the other mode is gone."""
-    if mode == "nftables":
-        family = "ip6" if layout.versions == (6,) else "ip"
-        return f"nft list map {family} kube-proxy service-ips | grep -q elements && ! iptables-save -t nat | grep -q :KUBE-SVC"
-    save = "ip6tables-save" if layout.versions == (6,) else "iptables-save"
-    return f"{save} -t nat | grep -q :KUBE-SVC && ! nft list tables | grep -q 'kube-proxy$'"
+    """A shell test that succeeds on a node once kube-proxy wrote its Services in ``mode`` and the other mode is gone.
+
+    kube-proxy syncs each family by itself, so each of the lab's families is asked.
+    """
+    tests = []
+    for version in layout.versions:
+        rules = f"{'ip6tables' if version == 6 else 'iptables'}-save -t nat | grep -q :KUBE-SVC"
+        family = "ip6" if version == 6 else "ip"
+        if mode == "nftables":
+            tests += [f"nft list map {family} kube-proxy service-ips | grep -q elements", f"! {rules}"]
+        else:
+            tests += [rules, f"! nft list tables {family} | grep -q 'kube-proxy$'"]
+    return " && ".join(tests)
 
 
 def _template(name: str) -> string.Template:

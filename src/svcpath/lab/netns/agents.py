@@ -16,10 +16,22 @@ from svcpath.lab.netns.pki import Authority, Pair
 _SOCKET = "/run/containerd/containerd.sock"
 
 
-def start_containerd(machine: Machine, layout: Layout, node: NodePlan, programs: Mapping[str, Path]) -> None:
-    """Start containerd unless it runs, and wait until it answers."""
+def cni_programs(folder: Path, programs: Mapping[str, Path]) -> Path:
+    """One folder with all CNI plugins: containerd takes a single bin_dir, they may come from several places.
+
+    Nodes share it and start at the same time, so it is made before any of them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("bridge", "host-local", "loopback", "portmap"):
+        link = folder / name
+        if not link.is_symlink():
+            link.symlink_to(programs[name].resolve())
+    return folder
+
+
+def start_containerd(machine: Machine, layout: Layout, node: NodePlan, plugins: Path) -> None:
+    """Start containerd unless it runs, and wait until it answers; ``plugins`` is the folder of CNI programs."""
     var = machine.folder(node.name) / "var" / "lib" / "svcpath"
-    plugins = _cni_programs(machine, programs)
     _write(var / "containerd.toml", configs.containerd(PAUSE, plugins))
     _write(var / "cni" / "10-lab.conflist", configs.cni(layout, node))
     resolv = "".join(f"nameserver {address}\n" for address in layout.gateway)
@@ -72,17 +84,6 @@ def start_kubelet(
             "--v=1",
         ],
     )
-
-
-def _cni_programs(machine: Machine, programs: Mapping[str, Path]) -> Path:
-    """One folder with all CNI plugins: containerd takes a single bin_dir, they may come from several places."""
-    folder = machine.home.folder / "cni"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("bridge", "host-local", "loopback", "portmap"):
-        link = folder / name
-        if not link.is_symlink():
-            link.symlink_to(programs[name].resolve())
-    return folder
 
 
 def _write(path: Path, text: str) -> None:

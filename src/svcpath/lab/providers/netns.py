@@ -79,8 +79,10 @@ class NetnsProvider:
         admin = Pair(self.home.folder / "pki" / "admin.key", self.home.folder / "pki" / "admin.crt")
         control_plane.write_kubeconfig(self.home.kubeconfig, server, pki, admin)
 
+        plugins = agents.cni_programs(self.home.folder / "cni", programs)
+
         def containers(name: str) -> None:
-            agents.start_containerd(machine, plan, plan.node(name), programs)
+            agents.start_containerd(machine, plan, plan.node(name), plugins)
             present = agents.images(machine, name)
             for image, archive in images.items():
                 if image not in present:
