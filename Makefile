@@ -78,7 +78,7 @@ lab-down: $(VENV)/.run
 	$(BIN)/svcpath lab down
 
 score: lab
-	$(BIN)/svcpath lab score --mode both -o results/score.json
+	$(BIN)/svcpath lab score --mode both -o terminal -o json=results/score.json
 
 recordings: lab
 	$(BIN)/svcpath lab score --mode both --seed 1 --keep tests/data/lab/recordings

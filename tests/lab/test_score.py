@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from svcpath.lab.faults.fault import Expect, Fault
-from svcpath.lab.score.row import Given, given_by, results, row, totals
+from svcpath.lab.score.row import given_by, results, row, totals
+from svcpath.reports.score import Given
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
 HEADLESS = Fault(about="", name="h", expect=Expect(layer="resolution", codes=("SP116",)))
@@ -50,9 +51,9 @@ def test_totals_count_each_kind_and_the_results_hold_a_row_for_each() -> None:
     ]
     assert totals(rows) == {"rows": 3, "right_layer": 1, "right_cause": 1, "inconclusive": 1, "false_accusations": 1}
     kept = results(rows, {"date": "2026-01-01"})
-    assert kept["schema"] == "svcpath.score/v1"
-    assert [each["mark"] for each in kept["rows"]] == ["right", "FALSE", "undecided"]
-    assert kept["rows"][0]["seconds"] == 1.23
+    assert kept.schema == "svcpath.score/v1"
+    assert [each.mark for each in kept.rows] == ["right", "FALSE", "undecided"]
+    assert kept.rows[0].seconds == 1.23
 
 
 def test_a_report_is_read_by_its_contract() -> None:

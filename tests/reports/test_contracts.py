@@ -19,6 +19,7 @@ from svcpath.models.drain.moments import Connection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
+from svcpath.reports.score import Given
 from svcpath.reports.timeline import timeline_report
 from tests.reports.samples import RECORDED, every_code, hostile, recorded
 from tests.reports.write_schemas import path_of, text_of
@@ -54,10 +55,10 @@ def _drain() -> Record:
 def _score() -> Record:
     """As the lab writes it."""
     rows = [
-        scored.row(shipped()[0], "iptables", scored.Given(status=status, layer="ports", code="SP403"), 1.5)
+        scored.row(shipped()[0], "iptables", Given(status=status, layer="ports", code="SP403"), 1.5)
         for status in ("fault", "inconclusive", "healthy")
     ]
-    return read(json.dumps(scored.results(rows, {"svcpath": "0"})).encode())[1]
+    return scored.results(rows, {"svcpath": "0"})
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)

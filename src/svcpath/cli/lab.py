@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import sys
@@ -14,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from svcpath.cli import output
 from svcpath.errors import UsageError
 from svcpath.lab import home as homes
 from svcpath.lab import labs
@@ -30,6 +30,8 @@ from svcpath.lab.providers.base import Say
 from svcpath.lab.score.row import Row, results, totals
 from svcpath.lab.score.run import machine_facts
 from svcpath.lab.score.run import run as run_score
+from svcpath.reports.report import encode
+from svcpath.reports.views import score as score_view
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -308,12 +310,15 @@ def score_command(
     sample: Annotated[int, typer.Option(help="Only so many, drawn by lot.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the lot, to repeat a run.")] = 0,
     keep: Annotated[Path | None, typer.Option(help="Folder where the recordings stay.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Results file to write (JSON).")] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP)
+    ] = None,
 ) -> None:
     """Make each fault, let diagnose judge it in another process, and print how often it was right.
 
-    Example: svcpath lab score --sample 8
+    Example: svcpath lab score --sample 8 -o terminal -o html=score.html
     """
+    written = output.parse(outputs)
     place = homes.home(lab)
     spec, provider, say = place.read_spec(), labs.provider(place), progress()
     if make.standing(place) is not None:
@@ -333,29 +338,10 @@ def score_command(
         )
     if spec.proxy_mode != modes[-1]:
         labs.set_mode(place, spec.proxy_mode, say)
-    _print_score(rows)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(results(rows, machine_facts(provider, modes, drawn)), indent=1)
-        output.write_text(text + "\n", encoding="utf-8")
+    report = results(rows, machine_facts(provider, modes, drawn))
+    output.write(written, lambda: score_view.document(report), lambda: encode(report), lambda: score_view.page(report))
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
 def _told(row: Row) -> str:
     return f"{row.mark:9} {row.fault}: {row.given.status} {row.given.layer} {row.given.code}"
-
-
-def _print_score(rows: Sequence[Row]) -> None:
-    lines = [("", "fault", "mode", "expected", "given", "standing", "s", "")]
-    for row in rows:
-        expected = " ".join(("/".join(row.expected_status), "/".join(row.expected_layer), "/".join(row.expected_codes)))
-        given = f"{row.given.status} {row.given.layer} {row.given.code}"
-        note = row.given.summary[:80] if row.mark not in ("right",) else ""
-        lines.append((row.mark, row.fault, row.mode, expected, given, row.given.standing, f"{row.seconds:.1f}", note))
-    typer.echo(table(lines, limit=48))
-    counted = totals(rows)
-    typer.echo(
-        f"\n  {counted['rows']} runs: right layer {counted['right_layer']}, right cause {counted['right_cause']}, "
-        f"inconclusive {counted['inconclusive']}"
-    )
-    typer.echo(f"  false accusations: {counted['false_accusations']}")

@@ -80,7 +80,7 @@ CONTRACTS: dict[str, Contract] = {
             score.SCHEMA,
             score.ScoreContract,
             lambda saved, verbose: score_view.document(saved),
-            score_view.document,
+            score_view.page,
         ),
     )
 }

@@ -10,7 +10,7 @@ from svcpath.reports.report import Record
 SCHEMA = "svcpath.score/v1"
 
 
-class GivenRecord(Record, frozen=True, kw_only=True):
+class Given(Record, frozen=True, kw_only=True):
     """What the diagnosis said; empty where it said nothing of the kind."""
 
     status: str
@@ -29,7 +29,7 @@ class ScoreRow(Record, frozen=True, kw_only=True):
     expected_status: tuple[str, ...]
     expected_layer: tuple[str, ...]
     expected_codes: tuple[str, ...]
-    given: GivenRecord
+    given: Given
     seconds: float
     evidence: str
     mark: str

@@ -8,19 +8,7 @@ from typing import Any
 import msgspec
 
 from svcpath.lab.faults.fault import Fault
-
-SCHEMA = "svcpath.score/v1"
-
-
-class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagnosis, as its report tells it."""
-
-    status: str
-    layer: str = ""
-    cause_layer: str = ""
-    code: str = ""
-    standing: str = ""
-    summary: str = ""
+from svcpath.reports.score import SCHEMA, Given, ScoreContract, ScoreRow
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,19 +97,15 @@ def totals(rows: Sequence[Row]) -> dict[str, int]:
     }
 
 
-def results(rows: Sequence[Row], facts: dict[str, str]) -> dict[str, Any]:
-    """The results file: date, versions and machine in ``facts``, totals, and a row for each fault."""
-    return {
-        "schema": SCHEMA,
-        "facts": facts,
-        "totals": totals(rows),
-        "rows": [
-            {
-                **msgspec.to_builtins(each),
-                "mark": each.mark,
-                "right_layer": each.right_layer,
-                "right_cause": each.right_cause,
-            }
-            for each in rows
-        ],
-    }
+def results(rows: Sequence[Row], facts: dict[str, str]) -> ScoreContract:
+    """What is shown and kept: date, versions and machine in ``facts``, totals, and a row for each fault."""
+    judged = (
+        ScoreRow(
+            **{name: getattr(each, name) for name in each.__struct_fields__},
+            mark=each.mark,
+            right_layer=each.right_layer,
+            right_cause=each.right_cause,
+        )
+        for each in rows
+    )
+    return ScoreContract(schema=SCHEMA, facts=facts, totals=totals(rows), rows=tuple(judged))

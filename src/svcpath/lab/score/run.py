@@ -25,7 +25,8 @@ from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.providers.base import Provider, Say
 from svcpath.lab.record import Asked, record
-from svcpath.lab.score.row import Given, Row, given_by, row
+from svcpath.lab.score.row import Row, given_by, row
+from svcpath.reports.score import Given
 
 #: How diagnose is started: another process that is given evidence and target alone.
 DIAGNOSE = (sys.executable, "-c", "from svcpath.cli.main import main; main()", "diagnose")

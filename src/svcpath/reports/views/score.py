@@ -1,4 +1,4 @@
-"""A score as a Document: the totals, and a station for each fault with what was expected and what was said."""
+"""A score as a Document: the totals, and each fault with what was expected and what was said."""
 
 from __future__ import annotations
 
@@ -12,14 +12,51 @@ MARKS = {
     "missed": Mark.FAIL,
     "FALSE": Mark.FAIL,
 }
+TITLE = "Faults made and diagnosed"
 
 
 def document(report: ScoreContract) -> Document:
-    sections: list[Section] = [_statement(report)]
+    """The short one: a line for each fault, and the false accusations apart."""
+    return Document(TITLE, (_table(report), _statement(report), *_false(report)), "score")
+
+
+def page(report: ScoreContract) -> Document:
+    """The long one: a station for each fault, which opens to what was expected of it."""
+    sections: list[Section] = [_statement(report), *_false(report)]
     sections.append(Path(tuple(_station(one) for one in report.rows), title="Faults"))
     if report.facts:
         sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
-    return Document("Faults made and diagnosed", tuple(sections), "score")
+    return Document(TITLE, tuple(sections), "score")
+
+
+def _table(report: ScoreContract) -> Table:
+    rows = tuple(
+        (
+            one.mark,
+            one.fault,
+            one.mode,
+            one.evidence,
+            _words("/".join(one.expected_status), "/".join(one.expected_layer), "/".join(one.expected_codes)),
+            _words(one.given.status, one.given.layer, one.given.code),
+            one.given.standing,
+            f"{one.seconds:.1f}",
+        )
+        for one in report.rows
+    )
+    return Table(("", "fault", "mode", "evidence", "expected", "given", "standing", "s"), rows, "lllllllr")
+
+
+def _false(report: ScoreContract) -> tuple[Section, ...]:
+    said = tuple(
+        Point(f"{one.fault} ({one.mode}, {one.evidence}): {one.given.summary}")
+        for one in report.rows
+        if one.mark == "FALSE"
+    )
+    return (Points("False accusations", said),) if said else ()
+
+
+def _words(*words: str) -> str:
+    return " ".join(filter(None, words))
 
 
 def _statement(report: ScoreContract) -> Statement:
@@ -45,4 +82,6 @@ def _station(one: ScoreRow) -> Station:
     ]
     details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
     text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"
-    return Station(f"{one.fault} ({one.mode})", MARKS.get(one.mark, Mark.INCONCLUSIVE), text, details=details)
+    return Station(
+        f"{one.fault} ({one.mode}, {one.evidence})", MARKS.get(one.mark, Mark.INCONCLUSIVE), text, details=details
+    )
