@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs root on Linux (network namespaces)"))
         elif lab and item.get_closest_marker("lab"):
             item.add_marker(pytest.mark.skip(reason=lab))
+
+
+#: Under this name a test's lines travel in its report, so that they arrive from xdist's workers too.
+SAID = "said in the summary"
+
+
+@pytest.fixture
+def say_in_summary(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Lines that a run shows at its end whatever the outcome: how much of the whole was tried, with which seed."""
+
+    def say(text: str) -> None:
+        record_property(SAID, text)
+
+    return say
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [each for group in terminalreporter.stats.values() for each in group]
+    ended = [each for each in reports if isinstance(each, pytest.TestReport) and each.when == "teardown"]
+    said = [str(text) for each in ended for name, text in each.user_properties if name == SAID]
+    if said:
+        terminalreporter.section("measured against the real thing")
+        for text in said:
+            terminalreporter.write_line(text)

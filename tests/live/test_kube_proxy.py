@@ -12,9 +12,8 @@ import json
 import os
 import random
 import re
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -196,7 +195,7 @@ def _view(world: World, name: str) -> NodeView:
 
 @pytest.mark.parametrize("mode", ["nftables", "iptables"])
 def test_kube_proxys_own_rules_are_the_expected_ones_and_packets_go_where_trace_says(
-    world: World, mode: str, capsys: pytest.CaptureFixture[str]
+    world: World, mode: str, say_in_summary: Callable[[str], None]
 ) -> None:
     if world.home.read_spec().proxy_mode != mode:
         labs.set_mode(world.home, mode, lambda _: None)
@@ -213,11 +212,10 @@ def test_kube_proxys_own_rules_are_the_expected_ones_and_packets_go_where_trace_
                 questions, wrong = _packets(world, mode, node, family, dumps[0])
                 asked += questions
                 found += wrong
-        with capsys.disabled():
-            sys.stdout.write(
-                f"\nkube-proxy {mode} IPv{family}: {len(made)} of {WHOLE // 2} Services on 3 nodes, "
-                f"{frontends} frontends, {asked} questions to packets, seed {SEED}, {len(found)} differences\n"
-            )
+        say_in_summary(
+            f"kube-proxy {mode} IPv{family}: {len(made)} of {WHOLE // 2} Services on 3 nodes, "
+            f"{frontends} frontends, {asked} questions to packets, seed {SEED}, {len(found)} differences"
+        )
         lines += found
     assert not lines, "\n".join(lines)
 

@@ -9,8 +9,8 @@ import os
 import random
 import socket
 import subprocess
-import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import dns.exception
@@ -195,7 +195,7 @@ def modelled(server: CoreDns, name: str, rrtype: str) -> Seen | None:
 @pytest.mark.differential
 @pytest.mark.timeout(600)
 def test_the_model_answers_as_the_real_coredns_for_random_names_and_types(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
     try:
         command = tools.coredns()
@@ -241,12 +241,11 @@ def test_the_model_answers_as_the_real_coredns_for_random_names_and_types(
                 process.terminate()
                 process.wait(10)
                 api.close()
-    with capsys.disabled():
-        lines = [
-            f"\nCoreDNS model against CoreDNS 1.14.7, {QUESTIONS} questions, {len(COREFILES)} Corefiles, seed {SEED}",
-            f"{counts['equal']} equal, {len(wrong)} different, {counts['unknown']} not judged (the model says unknown)",
-            *wrong[:40],
-        ]
-        sys.stdout.write("\n".join(lines) + "\n")
+    lines = [
+        f"CoreDNS model against CoreDNS 1.14.7, {QUESTIONS} questions, {len(COREFILES)} Corefiles, seed {SEED}",
+        f"{counts['equal']} equal, {len(wrong)} different, {counts['unknown']} not judged (the model says unknown)",
+        *wrong[:40],
+    ]
+    say_in_summary("\n".join(lines))
     assert not wrong
     assert counts["unknown"] < QUESTIONS // 20

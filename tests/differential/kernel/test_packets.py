@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import random
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
@@ -94,7 +93,7 @@ def _load(namespaces: Namespaces, flavour: str, plan: Plan, text: str) -> list[S
 
 @pytest.mark.parametrize(("flavour", "plan"), FLAVOURS, ids=[f"{name}-ipv{plan.family}" for name, plan in FLAVOURS])
 def test_packets_go_where_trace_says(
-    namespaces: Namespaces, flavour: str, plan: Plan, capsys: pytest.CaptureFixture[str]
+    namespaces: Namespaces, flavour: str, plan: Plan, say_in_summary: Callable[[str], None]
 ) -> None:
     share = max(1, COUNT // len(FLAVOURS))
     chance = random.Random(f"{SEED} {flavour} {plan.family}")
@@ -113,8 +112,7 @@ def test_packets_go_where_trace_says(
         asked += questions
         lines += [str(one) for one in differences]
     report = f"{flavour} IPv{plan.family}: {share} of {WHOLE // len(FLAVOURS)} Services, {asked} questions, seed {SEED}"
-    with capsys.disabled():
-        sys.stdout.write(f"\n{report}, {len(lines)} differences\n")
+    say_in_summary(f"packets, {report}, {len(lines)} differences")
     assert asked
     assert not lines, "\n".join([report, *lines])
 

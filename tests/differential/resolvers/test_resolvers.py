@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def oracles() -> tuple[dict[str, list[str]], list[str]]:
 @pytest.mark.root
 @pytest.mark.timeout(900)
 def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_the_same_order(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root for network and mount namespaces")
@@ -83,13 +82,12 @@ def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_th
         with Path(kept).open("w") as file:
             for job, run in zip(jobs, runs, strict=True):
                 file.write(json.dumps({"job": job, "run": run}) + "\n")
-    with capsys.disabled():
-        lines = [
-            f"\nmodel against real, {len(jobs)} of {FULL} runs, seed {SEED}",
-            check.table(zip((job["probe"] for job in jobs), verdicts, strict=True)),
-            *(f"not run  {reason}" for reason in missing),
-            f"repeated alone, since other load can delay a packet: {len(again)}",
-            *(check.side_by_side(job, verdict) for job, verdict in wrong),
-        ]
-        sys.stdout.write("\n".join(lines) + "\n")
+    lines = [
+        f"resolvers, model against real, {len(jobs)} of {FULL} runs, seed {SEED}",
+        check.table(zip((job["probe"] for job in jobs), verdicts, strict=True)),
+        *(f"not run  {reason}" for reason in missing),
+        f"repeated alone, since other load can delay a packet: {len(again)}",
+        *(check.side_by_side(job, verdict) for job, verdict in wrong),
+    ]
+    say_in_summary("\n".join(lines))
     assert not wrong
