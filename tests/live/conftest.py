@@ -39,6 +39,7 @@ class Lab:
     kubectl: Kubectl
     kubeconfig: str
     folder: Path
+    audit_log: Path
 
     def apply(self, text: str) -> None:
         path = self.folder / "manifest.yaml"
@@ -88,7 +89,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
         kubectl.run("get", "nodes")
     except SvcpathError as error:
         pytest.skip(f"lab {name} does not answer: {error}")
-    found = Lab(kubectl, str(provider.kubeconfig()), tmp_path_factory.mktemp("lab"))
+    found = Lab(kubectl, str(provider.kubeconfig()), tmp_path_factory.mktemp("lab"), home.audit_log)
     with _locked():
         _prepare(found)
     return found

@@ -58,6 +58,11 @@ class Home:
         return self.folder / "logs"
 
     @property
+    def audit_log(self) -> Path:
+        """What the API server was asked, one JSON event a line (audit.k8s.io/v1)."""
+        return self.logs / "audit.log"
+
+    @property
     def spec_file(self) -> Path:
         return self.folder / "lab.json"
 

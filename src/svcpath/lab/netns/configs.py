@@ -170,6 +170,28 @@ def kubeconfig(server: str, authority: bytes, user: Mapping[str, Any], *, name: 
     )
 
 
+def audit_policy() -> str:
+    """Policy (audit.k8s.io/v1): who asked for what, by verb and resource, without any body.
+
+    The control plane's own traffic is left out, and an exec is written when it starts too, for it may last.
+    """
+    own = ["system:apiserver", "system:kube-controller-manager", "system:kube-scheduler"]
+    return yaml.safe_dump(
+        {
+            "apiVersion": "audit.k8s.io/v1",
+            "kind": "Policy",
+            "omitStages": ["RequestReceived"],
+            "rules": [
+                {"level": "None", "users": own},
+                {"level": "None", "userGroups": ["system:nodes", "system:serviceaccounts:kube-system"]},
+                {"level": "None", "nonResourceURLs": ["/livez*", "/readyz*", "/healthz*"]},
+                {"level": "Metadata"},
+            ],
+        },
+        sort_keys=False,
+    )
+
+
 def api_server(layout: Layout) -> str:
     """The API server's URL on the wire."""
     return f"https://{url_host(layout.control_plane.addresses[0])}:{API_PORT}"

@@ -54,6 +54,8 @@ def start_api(machine: Machine, layout: Layout, programs: Mapping[str, Path]) ->
     node = layout.control_plane
     pki = machine.home.folder / "pki"
     etcd = "http://127.0.0.1:2379"
+    policy = machine.home.folder / "audit-policy.yaml"
+    policy.write_text(configs.audit_policy())
     machine.ensure_running(
         node.name,
         "etcd",
@@ -93,6 +95,10 @@ def start_api(machine: Machine, layout: Layout, programs: Mapping[str, Path]) ->
             "--enable-admission-plugins=NodeRestriction",
             "--allow-privileged=true",
             "--event-ttl=1h",
+            f"--audit-policy-file={policy}",
+            f"--audit-log-path={machine.home.audit_log}",
+            "--audit-log-maxsize=64",
+            "--audit-log-maxbackup=1",
             "--v=1",
         ],
     )

@@ -1,0 +1,144 @@
+"""Read-only by the API server's own word: what its audit log holds of a run, by verb and resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import svcpath
+from svcpath.cli.app import run
+from tests.live.audit import Heard, listening
+from tests.live.conftest import NAMESPACE, Lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+
+INTO_PODS = ("pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "pods/proxy")
+READS = {"get", "list", "watch"}
+REVIEWS = {"selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"}
+SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
+
+
+def flags(lab: Lab) -> list[str]:
+    return ["-n", NAMESPACE, "--kubeconfig", lab.kubeconfig, "--timeout", "90s"]
+
+
+def everything(lab: Lab, folder: Path, *more: str) -> list[list[str]]:
+    """Every command that looks at a cluster, with all that it may do without leave to add something."""
+    client = ["--from", "pod/client"]
+    return [
+        *(
+            ["diagnose", f"svc/{name}", *client, *flags(lab), "--thorough", "--all-nodes", "--from-each-node", *more]
+            for name in SERVICES
+        ),
+        ["collect", "svc/echo-server", *client, *flags(lab), "-o", str(folder / "held.tar.zst"), *more],
+        ["can-i", *client, *flags(lab)],
+        ["doctor", "--kubeconfig", lab.kubeconfig],
+    ]
+
+
+@pytest.fixture
+def unchanged(lab: Lab) -> Iterator[None]:
+    """No object that is at rest has another resourceVersion afterwards."""
+    kinds = "services,endpointslices,endpoints,configmaps,deployments,replicasets,daemonsets,pods,serviceaccounts,jobs"
+
+    def versions() -> dict[tuple[str, str, str], str]:
+        return {
+            (one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]): one["metadata"]["resourceVersion"]
+            for namespace in (NAMESPACE, "kube-system", "default")
+            for one in lab.get("-n", namespace, kinds)
+        }
+
+    before = versions()
+    yield
+    assert versions() == before
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_with_no_exec_the_audit_log_holds_no_verb_on_anything_inside_a_pod(lab: Lab, tmp_path: Path) -> None:
+    with listening(lab.audit_log) as heard:
+        for words in everything(lab, tmp_path, "--no-exec"):
+            run(words)
+    assert len(heard.requests) > 20
+    assert heard.of(*INTO_PODS) == []
+    assert not {(verb, what) for verb, what in heard.pairs if verb not in READS and what not in REVIEWS}
+
+
+@pytest.mark.usefixtures("unchanged")
+def test_without_allow_flags_nothing_is_written_but_reviews_of_ones_own_rights_and_the_exec(
+    lab: Lab, tmp_path: Path
+) -> None:
+    with listening(lab.audit_log) as heard:
+        for words in everything(lab, tmp_path):
+            run(words)
+    assert {what for _, what in heard.pairs} & set(INTO_PODS) == {"pods/exec"}
+    writes = {(verb, what) for verb, what in heard.pairs if verb not in READS}
+    assert {verb for verb, _ in writes} <= {"create"}
+    assert {what for _, what in writes} <= {*REVIEWS, "pods/exec"}
+
+
+def test_every_exec_in_the_audit_log_is_told_and_none_is_told_that_is_not_there(lab: Lab) -> None:
+    with (
+        listening(lab.audit_log) as heard,
+        svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90) as source,
+    ):
+        svcpath.diagnose(source, "svc/wrong-port", namespace=NAMESPACE, client="pod/client", thorough=True)
+        told = sorted(one.pod for one in source.execs)
+        calls = len(source.calls)
+    assert told
+    assert told == sorted(f"{one.object_ref.namespace}/{one.object_ref.name}" for one in heard.of("pods/exec"))
+    assert calls == len(heard.requests)
+
+
+def test_what_an_allow_flag_adds_is_in_the_audit_log(lab: Lab) -> None:
+    """The log can show what the tests above say is not in it."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bare", "namespace": NAMESPACE},
+        "spec": {
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "bare", "image": "lab.local/pause:1", "imagePullPolicy": "Never"}],
+        },
+    }
+    lab.apply(yaml.safe_dump(pod))
+    try:
+        lab.kubectl.run("-n", NAMESPACE, "wait", "--for=condition=Ready", "pod/bare", "--timeout=60s", timeout=90)
+        words = ["diagnose", "svc/echo-server", "--from", "pod/bare", *flags(lab)]
+        with listening(lab.audit_log) as heard:
+            run([*words, "--allow-debug-container", "--debug-image", "lab.local/tools:1"])
+        assert {one.verb for one in heard.of("pods/ephemeralcontainers")} == {"patch"}
+    finally:
+        lab.kubectl.run("-n", NAMESPACE, "delete", "pod", "bare", "--wait=false", check=False)
+
+
+OTHERS = 300
+
+
+def test_the_number_of_requests_does_not_grow_with_other_services(lab: Lab) -> None:
+    def asked() -> Heard:
+        with listening(lab.audit_log) as heard:
+            run(["diagnose", "svc/echo-server", "--from", "pod/client", *flags(lab)])
+        return heard
+
+    before = asked()
+    many = [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": f"other-{number}", "namespace": NAMESPACE, "labels": {"made-for": "counting"}},
+            "spec": {"selector": {"app": f"other-{number}"}, "ports": [{"port": 80}]},
+        }
+        for number in range(OTHERS)
+    ]
+    try:
+        lab.apply(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": many}))
+        after = asked()
+    finally:
+        words = ["delete", "services", "-l", "made-for=counting", "--wait=false"]
+        lab.kubectl.run("-n", NAMESPACE, *words, check=False, timeout=120)
+    assert sorted((one.verb, one.what) for one in after.requests) == sorted(
+        (one.verb, one.what) for one in before.requests
+    )
