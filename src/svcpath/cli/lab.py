@@ -27,9 +27,9 @@ from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.images import recipes
 from svcpath.lab.netns.layout import PROXY_MODES
 from svcpath.lab.providers.base import Say
+from svcpath.lab.score import ask
 from svcpath.lab.score.row import Row, results, totals
-from svcpath.lab.score.run import machine_facts
-from svcpath.lab.score.run import run as run_score
+from svcpath.lab.score.run import Run, machine_facts
 from svcpath.reports.report import encode
 from svcpath.reports.views import score as score_view
 
@@ -307,6 +307,9 @@ def score_command(
     fault: Annotated[list[str] | None, typer.Option("--fault", help="Only these; several times.")] = None,
     faults: Annotated[Path | None, typer.Option("--faults", help="A folder of your own faults.")] = None,
     mode: Annotated[str, typer.Option(help="iptables, nftables, both, or the lab's own.")] = "",
+    evidence: Annotated[
+        str, typer.Option(help="What diagnose is given: recorded (a folder), live (the kubeconfig) or both.")
+    ] = "both",
     sample: Annotated[int, typer.Option(help="Only so many, drawn by lot.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the lot, to repeat a run.")] = 0,
     keep: Annotated[Path | None, typer.Option(help="Folder where the recordings stay.")] = None,
@@ -319,6 +322,11 @@ def score_command(
     Example: svcpath lab score --sample 8 -o terminal -o html=score.html
     """
     written = output.parse(outputs)
+    if evidence not in (*ask.EVIDENCE, "both"):
+        raise UsageError(f"evidence {evidence!r}: {', '.join(ask.EVIDENCE)} or both")
+    if keep is not None and evidence == ask.LIVE:
+        raise UsageError("--keep keeps recordings, and --evidence live makes none")
+    kinds = ask.EVIDENCE if evidence == "both" else (evidence,)
     place = homes.home(lab)
     spec, provider, say = place.read_spec(), labs.provider(place), progress()
     if make.standing(place) is not None:
@@ -328,20 +336,24 @@ def score_command(
     modes = PROXY_MODES if mode == "both" else (mode or spec.proxy_mode,)
     wanted = in_folder(faults) if faults else tuple(named(each) for each in fault) if fault else shipped()
     rows: list[Row] = []
+    not_made: list[str] = []
     for one in modes:
         if one != spec.proxy_mode or len(modes) > 1:
             labs.set_mode(place, one, say)
         possible = [each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)]
         chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
-        rows += run_score(
-            provider, place.name, chosen, mode=one, lot=lot, say=say, keep=keep, each=lambda row: say(_told(row))
-        )
+        score = Run(provider, place.name, one, lot, say, kinds, keep, each=lambda row: say(_told(row)))
+        rows += score.rows(chosen)
+        not_made += [f"{name} ({one})" for name in score.not_made]
     if spec.proxy_mode != modes[-1]:
         labs.set_mode(place, spec.proxy_mode, say)
-    report = results(rows, machine_facts(provider, modes, drawn))
+    facts = machine_facts(provider, modes, drawn)
+    if not_made:
+        facts["not made"] = ", ".join(not_made)
+    report = results(rows, facts)
     output.write(written, lambda: score_view.document(report), lambda: encode(report), lambda: score_view.page(report))
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
 def _told(row: Row) -> str:
-    return f"{row.mark:9} {row.fault}: {row.given.status} {row.given.layer} {row.given.code}"
+    return f"{row.mark:9} {row.fault} ({row.evidence}): {row.given.status} {row.given.layer} {row.given.code}"

@@ -75,7 +75,7 @@ def given_by(report: dict[str, Any]) -> Given:
     )
 
 
-def row(fault: Fault, mode: str, given: Given, seconds: float) -> Row:
+def row(fault: Fault, mode: str, given: Given, seconds: float, evidence: str = "recorded") -> Row:
     return Row(
         fault=fault.name,
         mode=mode,
@@ -84,6 +84,7 @@ def row(fault: Fault, mode: str, given: Given, seconds: float) -> Row:
         expected_codes=fault.expect.codes,
         given=given,
         seconds=round(seconds, 2),
+        evidence=evidence,
     )
 
 

@@ -1,4 +1,7 @@
-"""Run the score: make each fault in a scene drawn by lot, record, undo, and let diagnose judge in another process."""
+"""Run the score: make each fault in a scene drawn by lot, let diagnose judge it in another process, undo.
+
+Judged twice: on a recording of what a person could have typed, and by diagnose's own looks while the fault stands.
+"""
 
 from __future__ import annotations
 
@@ -8,73 +11,93 @@ import json
 import os
 import platform
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
 from svcpath.errors import SvcpathError
-from svcpath.lab import command
 from svcpath.lab.faults import make, steps
 from svcpath.lab.faults.fault import Fault
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.providers.base import Provider, Say
 from svcpath.lab.record import Asked, record
-from svcpath.lab.score.row import Row, given_by, row
+from svcpath.lab.score import ask
+from svcpath.lab.score.row import Row, row
 from svcpath.reports.score import Given
 
-#: How diagnose is started: another process that is given evidence and target alone.
-DIAGNOSE = (sys.executable, "-c", "from svcpath.cli.main import main; main()", "diagnose")
 
+@dataclass
+class Run:
+    """A score under way on one lab: what it knows, and whom it tells."""
 
-def run(
-    provider: Provider,
-    lab: str,
-    faults: Sequence[Fault],
-    *,
-    mode: str,
-    lot: random.Random,
-    say: Say,
-    keep: Path | None = None,
-    each: Callable[[Row], None] = lambda row: None,
-) -> tuple[Row, ...]:
-    """A row for every fault; ``keep`` is a folder where the recordings stay, in folders that the scene's lot named."""
-    rows = []
-    for fault in faults:
-        scene = Scene.draw(lot)
-        with tempfile.TemporaryDirectory(prefix="svcpath-score-") as scratch:
-            folder = keep / f"{fault.name}-{mode}" / "evidence" if keep is not None else Path(scratch) / scene.word
-            ground = Ground(provider, provider.kubectl(), scene)
-            try:
-                observe(ground, fault, lab, folder)
-            except SvcpathError as trouble:
-                say(f"{fault.name}: could not be made: {trouble}")
+    provider: Provider
+    lab: str
+    mode: str
+    lot: random.Random
+    say: Say
+    evidence: tuple[str, ...] = ask.EVIDENCE
+    #: A folder where the recordings stay, each in one named after its fault and mode.
+    keep: Path | None = None
+    #: Of time.monotonic(): no fault is begun later.
+    until: float | None = None
+    each: Callable[[Row], None] = lambda row: None
+    #: Faults that broke off while they were made, with the reason, and those for which no time was left.
+    not_made: dict[str, str] = field(default_factory=dict)
+
+    def rows(self, faults: Sequence[Fault]) -> tuple[Row, ...]:
+        """A row for every fault and kind of evidence."""
+        found: list[Row] = []
+        for fault in faults:
+            if self.until is not None and time.monotonic() > self.until:
+                self.not_made[fault.name] = "no time was left"
                 continue
+            try:
+                for one in self._judged(fault):
+                    found.append(one)
+                    self.each(one)
+            except SvcpathError as trouble:
+                self.say(f"{fault.name}: could not be made: {trouble}")
+                self.not_made[fault.name] = str(trouble)
+        return tuple(found)
+
+    def _judged(self, fault: Fault) -> list[Row]:
+        scene = Scene.draw(self.lot)
+        ground = Ground(self.provider, self.provider.kubectl(), scene)
+        found: list[Row] = []
+        with tempfile.TemporaryDirectory(prefix="svcpath-score-") as scratch:
+            folder = self._folder(fault) or Path(scratch) / scene.word
+            try:
+                make.stand(ground, fault, self.lab)
+                steps.run_all(ground, fault.steps)
+                time.sleep(fault.settle)
+                if ask.RECORDED in self.evidence:
+                    client = str(ground.fill(fault.target.client))
+                    asked = Asked((scene.namespace,), (f"{scene.namespace}/{client}",))
+                    record(self.provider, folder, asked, lambda line: None)
+                if ask.LIVE in self.evidence:
+                    found.append(self._row(fault, ask.LIVE, lambda: ask.on_cluster(ground, fault)))
             finally:
                 for trouble_left in make.undo(ground, fault):
-                    say(f"{fault.name}: not undone: {trouble_left}")
-            if keep is not None:
-                finish_recording(ground, fault, folder)
-            began = time.monotonic()
-            given = diagnose(ground, fault, folder)
-            rows.append(row(fault, mode, given, time.monotonic() - began))
-            each(rows[-1])
-    return tuple(rows)
+                    self.say(f"{fault.name}: not undone: {trouble_left}")
+            if ask.RECORDED in self.evidence:
+                if self.keep is not None:
+                    finish_recording(ground, fault, folder)
+                found.insert(0, self._row(fault, ask.RECORDED, lambda: ask.on_recording(ground, fault, folder)))
+        return found
 
+    def _folder(self, fault: Fault) -> Path | None:
+        return self.keep / f"{fault.name}-{self.mode}" / "evidence" if self.keep is not None else None
 
-def observe(ground: Ground, fault: Fault, lab: str, folder: Path) -> None:
-    """Make the fault and record it from the scene's client."""
-    make.stand(ground, fault, lab)
-    steps.run_all(ground, fault.steps)
-    time.sleep(fault.settle)
-    client = str(ground.fill(fault.target.client))
-    asked = Asked((ground.scene.namespace,), (f"{ground.scene.namespace}/{client}",))
-    record(ground.provider, folder, asked, lambda line: None)
+    def _row(self, fault: Fault, evidence: str, asked: Callable[[], Given]) -> Row:
+        began = time.monotonic()
+        given = asked()
+        return row(fault, self.mode, given, time.monotonic() - began, evidence)
 
 
 def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
@@ -94,24 +117,6 @@ def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
         },
     }
     (folder.parent / "expected.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-
-
-def diagnose(ground: Ground, fault: Fault, folder: Path) -> Given:
-    """What diagnose says about the target on the recording alone."""
-    target = fault.target
-    arguments = [
-        *(f"svc/{ground.fill(target.service)}", "-n", ground.scene.namespace),
-        *("--from", f"pod/{ground.fill(target.client)}", "--evidence", str(folder), "-o", "json"),
-    ]
-    for option, value in (("--port", target.port), ("--as", target.as_name), ("--resolver", target.resolver)):
-        if value:
-            arguments += [option, str(ground.fill(value))]
-    done = command.run([*DIAGNOSE, *arguments], check=False, timeout=120)
-    try:
-        return given_by(json.loads(done.out))
-    except (ValueError, KeyError):
-        said = (done.err.strip() or done.out.strip() or "no output").splitlines()[-1]
-        return Given(status="error", summary=f"exit {done.code}: {said}")
 
 
 def machine_facts(provider: Provider, modes: Sequence[str], seed: int) -> dict[str, str]:
