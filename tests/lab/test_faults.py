@@ -24,6 +24,8 @@ from svcpath.lab.kubectl import Kubectl
 CATALOGUE = resources.folder().parents[1] / "walk" / "findings" / "catalogue.yaml"
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
 SHIPPED = shipped()
+#: Faults that the lab does not list, as a user's own folder holds them.
+UNLISTED = faults.in_folder(Path(__file__).parents[1] / "data" / "lab" / "unlisted")
 
 
 def _texts(value: Any) -> list[str]:
@@ -39,7 +41,7 @@ def _all(fault: Fault) -> list[Any]:
     return [*fault.steps, *fault.undo, scene.deployment, scene.service, scene.client, *scene.extra]
 
 
-@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*SHIPPED, *UNLISTED], ids=lambda fault: fault.name)
 def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placeholders(fault: Fault) -> None:
     codes = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
     assert set(fault.expect.codes) <= set(codes)
@@ -55,7 +57,7 @@ def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placehol
         assert set(step) <= set(steps._STEPS)
 
 
-@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*SHIPPED, *UNLISTED], ids=lambda fault: fault.name)
 def test_what_a_fault_does_to_a_node_or_to_the_cluster_it_undoes(fault: Fault) -> None:
     done = [next(iter(step)) for step in fault.steps]
     undone = [next(iter(step)) for step in fault.undo]
@@ -223,7 +225,7 @@ def test_a_step_that_lacks_something_says_what(tmp_path: Path) -> None:
         steps.run(_ground(tmp_path), {"shell": {"run": "true"}})
 
 
-@pytest.mark.parametrize("fault", SHIPPED, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*SHIPPED, *UNLISTED], ids=lambda fault: fault.name)
 def test_a_step_of_a_shipped_fault_has_the_keys_that_its_kind_needs(fault: Fault) -> None:
     needed = {
         "patch": {"kind", "name", "with"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,11 @@ def test_without_kind_the_error_says_what_to_install(tmp_path: Path, tools: Path
     provider = KindProvider(homes.home("one", tmp_path), LabSpec(provider="kind"))
     with pytest.raises(LabError, match="install kind"):
         provider.up(_quiet)
+
+
+def test_public_images_are_named_by_digest() -> None:
+    named = [*public.images().values(), public.kind_node("1.35"), public.kind_node("1.34")]
+    assert all(re.fullmatch(r"docker\.io/[a-z]+/[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", each) for each in named), named
 
 
 def test_public_images_can_be_named_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from svcpath.cli.app import run
 from tests.live.audit import Heard, listening
 from tests.live.conftest import NAMESPACE, Lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300, func_only=True)]
 
 INTO_PODS = ("pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "pods/proxy")
 READS = {"get", "list", "watch"}

@@ -16,7 +16,7 @@ from svcpath.cli.app import run
 from svcpath.reports.report import Report
 from tests.live.conftest import NAMESPACE, Lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(300, func_only=True)]
 
 #: Service -> verdict, layer, code.
 EXPECTED = {

@@ -34,7 +34,7 @@ from tests.live.conftest import Lab
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.differential,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(900, func_only=True),
     pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}"),
 ]
 

@@ -312,6 +312,9 @@ def score_command(
     ] = "both",
     sample: Annotated[int, typer.Option(help="Only so many, drawn by lot.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the lot, to repeat a run.")] = 0,
+    within: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Begin no fault later; what was left out is named.")
+    ] = 0,
     keep: Annotated[Path | None, typer.Option(help="Folder where the recordings stay.")] = None,
     outputs: Annotated[
         list[str] | None, typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP)
@@ -335,6 +338,7 @@ def score_command(
     lot = random.Random(drawn)
     modes = PROXY_MODES if mode == "both" else (mode or spec.proxy_mode,)
     wanted = in_folder(faults) if faults else tuple(named(each) for each in fault) if fault else shipped()
+    until = time.monotonic() + within if within else None
     rows: list[Row] = []
     not_made: list[str] = []
     for one in modes:
@@ -342,14 +346,14 @@ def score_command(
             labs.set_mode(place, one, say)
         possible = [each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)]
         chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
-        score = Run(provider, place.name, one, lot, say, kinds, keep, each=lambda row: say(_told(row)))
+        score = Run(provider, place.name, one, lot, say, kinds, keep, until, each=lambda row: say(_told(row)))
         rows += score.rows(chosen)
-        not_made += [f"{name} ({one})" for name in score.not_made]
+        not_made += [f"{name} ({one}): {why}" for name, why in score.not_made.items()]
     if spec.proxy_mode != modes[-1]:
         labs.set_mode(place, spec.proxy_mode, say)
     facts = machine_facts(provider, modes, drawn)
     if not_made:
-        facts["not made"] = ", ".join(not_made)
+        facts["not made"] = "; ".join(not_made)
     report = results(rows, facts)
     output.write(written, lambda: score_view.document(report), lambda: encode(report), lambda: score_view.page(report))
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)

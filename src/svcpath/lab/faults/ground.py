@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -83,6 +84,13 @@ class Ground:
         return nodes[0]
 
 
+def _of_family(addresses: list[str], version: int) -> str:
+    for each in addresses:
+        if ipaddress.ip_address(each).version == version:
+            return each
+    raise LabError(f"no IPv{version} address among {', '.join(addresses)}")
+
+
 _LOOKUPS: dict[str, Callable[[Ground], str | int]] = {
     "client_node": lambda ground: str(ground.client()["spec"]["nodeName"]),
     "client_ip": lambda ground: str(ground.client()["status"]["podIP"]),
@@ -94,6 +102,7 @@ _LOOKUPS: dict[str, Callable[[Ground], str | int]] = {
     "server0_node": lambda ground: str(ground.server(0)["spec"]["nodeName"]),
     "server1_node": lambda ground: str(ground.server(1)["spec"]["nodeName"]),
     "service_ip": lambda ground: str(ground.service()["spec"]["clusterIP"]),
+    "service_ip6": lambda ground: _of_family(ground.service()["spec"]["clusterIPs"], 6),
     "node_port": lambda ground: int(ground.service()["spec"]["ports"][0]["nodePort"]),
     "dns_ip": lambda ground: str(ground.kubectl.get("-n", "kube-system", "service", "kube-dns")["spec"]["clusterIP"]),
 }
