@@ -13,7 +13,8 @@ help:
 	@echo "make bench   the measured ratios, written to results/"
 	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
-	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root)"
+	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root); results/score.json"
+	@echo "make recordings  the same faults as recordings for tests (root); tests/data/lab"
 	@echo "make lock    write the lock files anew (needs uv)"
 
 $(VENV)/.created:
@@ -77,11 +78,20 @@ lab: $(VENV)/.run
 lab-down: $(VENV)/.run
 	$(BIN)/svcpath lab down
 
-score: lab
-	$(BIN)/svcpath lab score --mode both -o terminal -o json=results/score.json
+# A dual-stack lab of its own, on which every fault can be made; it goes again, whatever came out.
+score: $(VENV)/.run
+	$(BIN)/svcpath lab up --lab score --ip-family dual
+	$(BIN)/svcpath lab score --lab score --mode both -o terminal -o json=results/score.json; code=$$?; \
+	  $(BIN)/svcpath lab down --lab score; exit $$code
 
-recordings: lab
-	$(BIN)/svcpath lab score --mode both --seed 1 --keep tests/data/lab/recordings
+# tests/data/lab/recordings-*.tar.zst, anew.
+recordings: $(VENV)/.dev
+	rm -rf .recordings
+	$(BIN)/svcpath lab up --lab score --ip-family dual
+	$(BIN)/svcpath lab score --lab score --mode both --evidence recorded --keep .recordings -o json=.recordings/score.json; \
+	  code=$$?; $(BIN)/svcpath lab down --lab score; exit $$code
+	$(BIN)/python -m tests.lab.recordings .recordings .recordings/score.json
+	rm -rf .recordings
 
 # The console blocks of the README, from what the commands print now.
 readme: $(VENV)/.dev

@@ -124,9 +124,9 @@ def _settle(stage: Stage, variant: Variant) -> None:
 
 
 def probes(stage: Stage, pod: str) -> list[tuple[str, list[str]]]:
-    """The resolvers a client Pod offers: its static musl probes, else its Python on whatever libc it has."""
+    """The resolvers a client Pod offers: static musl probes, its Python on whatever libc it has, a JVM on that libc."""
     script = (
-        "ls /usr/local/bin/resolve-musl-* 2>/dev/null; "
+        "ls /usr/local/bin/resolve-musl-* /usr/local/bin/resolve-jvm-* 2>/dev/null; "
         "ls /lib/ld-musl-*.so.1 >/dev/null 2>&1 && /lib/ld-musl-*.so.1 2>&1 | sed -n 's/^Version /python-musl /p'; "
         "getconf GNU_LIBC_VERSION 2>/dev/null"
     )

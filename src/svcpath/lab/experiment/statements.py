@@ -129,7 +129,7 @@ def _resolution(seen: Seen) -> list[Row]:
             )
         )
     for libc in ("musl", "glibc"):
-        if not any(libc in row.name for row in rows):
+        if not any(libc in row.name and "jvm" not in row.name for row in rows):
             rows.append(Row(f"resolution {libc}", "every form resolves", NOT_SEEN, f"no {libc} probe ran"))
     return rows
 

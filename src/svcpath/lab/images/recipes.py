@@ -22,7 +22,7 @@ from svcpath.errors import LabError
 from svcpath.lab import command, resources
 from svcpath.lab.binaries.catalogue import Release, architecture
 from svcpath.lab.home import cache_root
-from svcpath.lab.images import oci
+from svcpath.lab.images import jvm, oci
 
 TOOLS = "lab.local/tools:1"
 PAUSE = "lab.local/pause:1"
@@ -58,7 +58,7 @@ class Kitchen:
         dns = self._program_layer("coredns", programs["coredns"], "coredns")
         pause = self._files_layer("pause", {"pause": (self.compiled("pause.c", ["gcc"]), 0o755)})
         wanted = (
-            oci.Image(TOOLS, (base, probes), (), _PATH),
+            oci.Image(TOOLS, (base, probes, *self.jvm_layers()), (), _PATH),
             oci.Image(kube_proxy_image(release), (base, proxy), ("/usr/local/bin/kube-proxy",), _PATH),
             oci.Image(coredns_image(release), (dns,), ("/coredns",)),
             oci.Image(PAUSE, (pause,), ("/pause",)),
@@ -103,6 +103,13 @@ class Kitchen:
             for version, compiler in self.musl_compilers().items()
         }
         return self._files_layer("probes", files)
+
+    def jvm_layers(self) -> tuple[Path, ...]:
+        """The JVM probe's layer; none where Debian's JDK can't be had."""
+        wanted = packages()["jvm"]
+        source = (resources.folder() / "images" / "Resolve.java").read_bytes()
+        found = jvm.layer(self.folder / f"jvm-{_key(' '.join(wanted).encode() + source)}.tar", wanted, self.say)
+        return () if found is None else (found,)
 
     def musl_compilers(self) -> dict[str, list[str]]:
         """The musl versions that this machine can link statically, each with its compiler command.
