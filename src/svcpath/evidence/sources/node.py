@@ -66,12 +66,13 @@ PROXY_LOOKS: Mapping[str, str] = {
     "ip_vs": "[ -s /proc/net/ip_vs ] && cat /proc/net/ip_vs",
     "ipvsadm-lcn": "[ -s /proc/net/ip_vs ] && ipvsadm -Lcn",
     "ipset": "ipset list",
-    "conntrack": "conntrack -L || cat /proc/net/nf_conntrack",
-    "conntrack6": "conntrack -L -f ipv6",
     "conntrack-stats": "conntrack -S",
     # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then.
     "sysctl": "for k in " + " ".join(_PATHS.values()) + '; do [ -r $k ] && echo "$k = $(cat $k)"; done; :',
     "hairpin": "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
+    # Last: of a full table (262144 entries and more) the output is cut, and with it all that would come after.
+    "conntrack": "conntrack -L || cat /proc/net/nf_conntrack",
+    "conntrack6": "conntrack -L -f ipv6",
 }
 CILIUM_LOOKS: Mapping[str, str] = {
     "cilium-service-list": "cilium-dbg service list -o json || cilium service list -o json",
