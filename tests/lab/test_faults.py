@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from pathlib import Path
@@ -14,8 +15,8 @@ from svcpath.errors import UsageError
 from svcpath.lab import resources
 from svcpath.lab.faults import fault as faults
 from svcpath.lab.faults import ground as grounds
+from svcpath.lab.faults import own, steps
 from svcpath.lab.faults import scene as scenes
-from svcpath.lab.faults import steps
 from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene, merge
@@ -25,7 +26,7 @@ CATALOGUE = resources.folder().parents[1] / "walk" / "findings" / "catalogue.yam
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
 SHIPPED = shipped()
 #: Faults that the lab does not list, as a user's own folder holds them.
-UNLISTED = faults.in_folder(Path(__file__).parents[1] / "data" / "lab" / "unlisted")
+UNLISTED = own.in_folder(Path(__file__).parents[1] / "data" / "lab" / "unlisted")
 
 
 def _texts(value: Any) -> list[str]:
@@ -195,14 +196,42 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
             "three/fault.yaml": "about: x\nexpect: {layer: ports}\nsteps: [{wait: 1}]\n",
         },
     )
-    found = {each.name: each for each in faults.in_folder(tmp_path)}
+    found = {each.name: each for each in own.in_folder(tmp_path)}
     assert sorted(found) == ["one", "three", "two"]
-    (step,) = found["one"].steps
+    step, settled = found["one"].steps
+    assert list(settled) == ["settled"]
     assert [each["metadata"]["name"] for each in step["apply"]] == ["a", "b"]
     assert found["one"].expect.codes == ("SP301",)
     assert found["two"].healthy
     assert found["two"].target.client == "client"
     assert found["three"].expect.layers == ("ports",)
+
+
+def test_plain_manifests_go_into_the_scenes_namespace_and_name_target_and_client_themselves(tmp_path: Path) -> None:
+    manifests = [
+        {"kind": "Namespace", "metadata": {"name": "shop"}},
+        {"kind": "Service", "metadata": {"name": "web", "namespace": "shop"}},
+        {"kind": "Pod", "metadata": {"name": "probe", "labels": {"app": "client"}}},
+    ]
+    listed = {"apiVersion": "v1", "kind": "List", "items": manifests}
+    verdict = {"status": "FAIL", "layer": "resolution", "cause_layer": "endpoints", "code": "SP116"}
+    _write(tmp_path, {"a/all.json": json.dumps(listed), "a/expected.json": json.dumps({"verdict": verdict})})
+    (fault,) = own.in_folder(tmp_path)
+    applied = fault.steps[0]["apply"]
+    assert [each["kind"] for each in applied] == ["Service", "Pod"]
+    assert "namespace" not in applied[0]["metadata"]
+    assert (fault.target.service, fault.target.client) == ("web", "probe")
+    assert fault.expect.statuses == ("fault",)
+    assert fault.expect.layers == ("resolution", "endpoints")
+    assert fault.expect.codes == ("SP116",)
+
+
+@pytest.mark.parametrize(("word", "status"), [("OK", "healthy"), ("WARN", "warning"), ("fault", "fault")])
+def test_other_words_for_a_status_are_understood(tmp_path: Path, word: str, status: str) -> None:
+    _write(tmp_path, {"a/expected.yaml": f"{{status: {word}, target: svc/web}}\n"})
+    (fault,) = own.in_folder(tmp_path)
+    assert fault.expect.statuses == (status,)
+    assert fault.target.service == "web"
 
 
 @pytest.mark.parametrize(
@@ -211,13 +240,15 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
         ({}, "no fault folders"),
         ({"one/service.yaml": "kind: Service\n"}, "neither fault.yaml nor expected"),
         ({"one/expected.json": '{"layer": 5}'}, "expected.json"),
+        ({"one/expected.json": '["fault"]'}, "a mapping"),
+        ({"one/expected.json": "{}", "one/pod.yaml": "a: [\n"}, "pod.yaml"),
         ({"one/fault.yaml": "about: x\nexpect: {layr: ports}\n"}, "layr"),
         ({"one/fault.yaml": "a: [\n"}, "fault.yaml"),
     ],
 )
 def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        faults.in_folder(_write(tmp_path, files))
+        own.in_folder(_write(tmp_path, files))
 
 
 def test_a_step_that_lacks_something_says_what(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from svcpath.lab import record as recording
 from svcpath.lab.experiment import play, statements
 from svcpath.lab.experiment.manifests import NAMESPACE, Variant
 from svcpath.lab.faults import make
-from svcpath.lab.faults.fault import in_folder, named, shipped
+from svcpath.lab.faults.fault import named, shipped
+from svcpath.lab.faults.own import in_folder
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.images import recipes

@@ -110,35 +110,3 @@ def named(name: str) -> Fault:
         if fault.name == name:
             return fault
     raise UsageError(f"no fault {name!r}; `svcpath lab faults` lists them")
-
-
-def in_folder(folder: Path) -> tuple[Fault, ...]:
-    """A user's own faults: FOLDER/NAME/fault.yaml in the form above, or FOLDER/NAME/ with manifests (*.yaml) and an
-    expected.yaml or expected.json that holds ``expect`` and, unless it is the scene's, ``target``."""
-    found = []
-    for each in sorted(path for path in folder.iterdir() if path.is_dir()):
-        whole = each / "fault.yaml"
-        if whole.is_file():
-            found.append(msgspec.structs.replace(read(whole), name=each.name))
-            continue
-        expected = next((each / name for name in ("expected.yaml", "expected.json") if (each / name).is_file()), None)
-        if expected is None:
-            raise UsageError(f"{each}: neither fault.yaml nor expected.yaml or expected.json")
-        told = yaml.safe_load(expected.read_text(encoding="utf-8"))
-        manifests = [
-            document
-            for path in sorted((*each.glob("*.yaml"), *each.glob("*.yml")))
-            if path.name != expected.name
-            for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
-            if document
-        ]
-        expect = told.get("expect", {name: told[name] for name in ("status", "layer", "codes") if name in told})
-        plain = {"about": told.get("about", each.name), "expect": expect, "target": told.get("target", {})}
-        try:
-            fault = msgspec.convert({**plain, "name": each.name, "steps": [{"apply": manifests}]}, Fault)
-        except msgspec.ValidationError as wrong:
-            raise UsageError(f"{expected}: {wrong}") from wrong
-        found.append(fault)
-    if not found:
-        raise UsageError(f"{folder}: no fault folders")
-    return tuple(found)

@@ -11,6 +11,7 @@ inside   {pod, run}                                 a script in a Pod of the sce
 freeze   NODE,  thaw NODE                           kube-proxy's process
 save     {kind, name, namespace},  restore {...}    an object put aside and put back as it was
 until    {get, shows?, lacks?, seconds?}            polls `kubectl get GET` for a pattern
+settled  SECONDS                                    until the scene's Pods are ready, or have stayed as they are for 10 s
 wait     seconds
 """
 
@@ -24,6 +25,9 @@ from typing import Any
 
 from svcpath.errors import LabError, SvcpathError, UsageError
 from svcpath.lab.faults.ground import Ground
+
+#: Seconds without a change after which Pods count as being what they will be.
+_STILL = 10.0
 
 
 def run_all(ground: Ground, steps: Iterable[Mapping[str, Any]]) -> None:
@@ -155,6 +159,33 @@ def _until(ground: Ground, step: Any) -> None:
         time.sleep(0.25)
 
 
+def _settled(ground: Ground, step: Any) -> None:
+    deadline = time.monotonic() + float(step)
+    before: list[Any] = []
+    since = time.monotonic()
+    while time.monotonic() < deadline:
+        pods = ground.kubectl.items("-n", ground.scene.namespace, "pods")
+        now = sorted((each["metadata"]["name"], _state(each)) for each in pods)
+        if all(state == "Ready" for _, state in now):
+            return
+        if now != before:
+            before, since = now, time.monotonic()
+        elif time.monotonic() - since > _STILL:
+            return
+        time.sleep(0.5)
+
+
+def _state(pod: Mapping[str, Any]) -> str:
+    status = pod.get("status", {})
+    if any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()):
+        return "Ready"
+    containers = [
+        f"{each['name']} {sorted(each.get('state') or ())} {each.get('restartCount', 0)}"
+        for each in status.get("containerStatuses") or ()
+    ]
+    return f"{status.get('phase', '')} {containers}"
+
+
 def _wait(ground: Ground, step: Any) -> None:
     time.sleep(float(step))
 
@@ -174,5 +205,6 @@ _STEPS: dict[str, Callable[[Ground, Any], None]] = {
     "restore": _restore,
     "corefile": _corefile,
     "until": _until,
+    "settled": _settled,
     "wait": _wait,
 }
