@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -170,6 +171,24 @@ def test_patches_go_to_the_scenes_namespace_with_placeholders_filled(tmp_path: P
     (call,) = (tmp_path / "calls").read_text().splitlines()
     assert f"-n {ground.scene.namespace} patch service {ground.scene.service} --type=merge" in call
     assert f'"app": "{ground.scene.app}x"' in call
+
+
+READY = '{"metadata": {"name": "a"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}'
+CRASHED = (
+    '{"metadata": {"name": "b"}, "status": {"phase": "Running", "containerStatuses": [{"name": "x", "state": {}}]}}'
+)
+
+
+@pytest.mark.parametrize(("pods", "still"), [(READY, 60.0), (f"{READY}, {CRASHED}", 0.1)])
+def test_pods_settle_when_all_are_ready_or_when_nothing_changes_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pods: str, still: float
+) -> None:
+    ground = _ground(tmp_path)
+    (tmp_path / "kubectl").write_text(f"#!/bin/sh\necho '{{\"items\": [{pods}]}}'\n")
+    monkeypatch.setattr(steps, "_STILL", still)
+    began = time.monotonic()
+    steps.run(ground, {"settled": 50})
+    assert time.monotonic() - began < 50
 
 
 def test_what_was_not_put_aside_is_not_put_back(tmp_path: Path) -> None:
