@@ -114,3 +114,63 @@ def test_it_runs_piped_into_a_bare_python() -> None:
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["sampled"] == 5
+
+
+@contextmanager
+def drain_server(**environment: str) -> Iterator[int]:
+    """The drill's own server as a process on a free port of the loopback."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    script = Path(sampler.__file__).with_name("scripts") / "drain_server.py"
+    process = subprocess.Popen(
+        [sys.executable, "-u", str(script)],
+        env={"PORT": str(port), **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "ready" in process.stdout.readline()
+    reader = threading.Thread(target=process.stdout.read, daemon=True)
+    reader.start()
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+        reader.join(5)
+        process.stdout.close()
+
+
+def test_a_websocket_stays_on_one_connection_until_the_server_says_close() -> None:
+    with drain_server() as port:
+        *rows, _ = _sample("websocket=20", "seconds=1", f"http://127.0.0.1:{port}/")
+        assert {(row["outcome"], row["peer"]) for row in rows} == {("ok", socket.gethostname())}
+        assert sum("opened" in row["detail"] for row in rows) == 1
+    with drain_server(MAX_AGE="0.4") as port:
+        *rows, _ = _sample("websocket=20", "seconds=2", f"http://127.0.0.1:{port}/")
+        assert {row["outcome"] for row in rows} == {"ok"}
+        assert sum("opened" in row["detail"] for row in rows) >= 2
+
+
+def test_a_websocket_whose_server_dies_is_cut_and_one_that_is_refused_an_upgrade_is_an_error() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def die() -> None:
+        connection, _ = listener.accept()
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+        connection.recv(4096)
+        connection.close()
+        listener.close()
+
+    thread = threading.Thread(target=die, daemon=True)
+    thread.start()
+    *rows, _ = _sample("websocket=5", "seconds=0.5", f"http://127.0.0.1:{listener.getsockname()[1]}/")
+    thread.join()
+    assert rows[0]["outcome"] == "cut"
+    assert {row["outcome"] for row in rows[1:]} == {"refused"}
+    with echo() as port:
+        assert {row["outcome"] for row in _sample("websocket=5", "seconds=0.4", f"http://127.0.0.1:{port}/")[:-1]} == {
+            "error"
+        }

@@ -1,19 +1,15 @@
-"""svcpath drain watch | run | timeline"""
+"""svcpath drain watch | timeline"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from svcpath.cli import output
+from svcpath.cli import drain_run, output
 from svcpath.cli.exits import Exit
 from svcpath.errors import UsageError
-
-if TYPE_CHECKING:
-    from svcpath.drill.transport import KubectlTransport
 
 app = typer.Typer(
     name="drain",
@@ -25,6 +21,7 @@ timeline_app = typer.Typer(
     name="timeline", help="Show or export a recorded drain.", no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(timeline_app)
+app.command("run", help=drain_run.HELP)(drain_run.run)
 
 SHOW = """\
 svcpath drain timeline show drain.db
@@ -170,118 +167,3 @@ def watch(
 
 def _say(text: str) -> None:
     typer.echo(text, err=True)
-
-
-RUN = """\
-svcpath drain run --scenario 2 --lab svcpath
-
-Play a scenario on a lab, once with a workload that passes and once with one that fails for a stated reason: 1 readiness,
-2 longest request, 3 grace period, 4 connection pools, 5 headless clients, 7 rollout; `grid` compares the model with 26
-measured cells; `all` is every scenario. The drill makes a namespace of its own and removes it.
-
-Exit code: 0 every variant came out as it has to, 1 some did not, 4 cluster unreadable."""
-
-
-@app.command("run", help=RUN)
-def run(
-    scenario: Annotated[str, typer.Option("--scenario", help="1 to 5, 7, grid or all.")] = "all",
-    lab: Annotated[str, typer.Option("--lab", help="Name of a lab that is up.")] = "svcpath",
-    results: Annotated[Path | None, typer.Option("--results", help="A JSON file for the numbers.")] = None,
-) -> int:
-    import json
-    import time
-
-    from svcpath.drill.scenarios import SCENARIOS
-    from svcpath.drill.transport import KubectlTransport
-    from svcpath.errors import EvidenceError
-    from svcpath.lab import home, labs
-
-    provider = labs.provider(home.home(lab))
-    made = provider.kubectl()
-    options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
-    kubectl = KubectlTransport(options, str(made.program))
-    image = provider.images["tools"]
-    begun = time.monotonic()
-
-    def say(text: str) -> None:
-        typer.echo(f"{time.monotonic() - begun:6.1f} s  {text}", err=True)
-
-    if scenario == "grid":
-        right, numbers = _grid(kubectl, image, say)
-    elif scenario == "all" or (scenario.isdecimal() and int(scenario) in SCENARIOS):
-        chosen = sorted(SCENARIOS) if scenario == "all" else [int(scenario)]
-        right, numbers = _scenarios(kubectl, image, chosen, say)
-    else:
-        known = ", ".join(str(number) for number in sorted(SCENARIOS))
-        raise UsageError(f"--scenario {scenario!r}: give {known}, grid or all")
-    if results is not None:
-        try:
-            results.write_text(json.dumps(numbers, indent=1) + "\n")
-        except OSError as error:
-            raise EvidenceError(f"can't write {results}: {error.strerror}") from error
-    return Exit.GOOD if right else Exit.BAD
-
-
-def _grid(kubectl: KubectlTransport, image: str, say: Callable[[str], None]) -> tuple[bool, list[dict[str, Any]]]:
-    from svcpath.drill.grid.cells import CELLS
-    from svcpath.drill.grid.compare import as_dict, compare
-    from svcpath.drill.grid.measure import measure
-    from svcpath.reports.document import Document, Note, Table
-    from svcpath.reports.renderers.terminal import render
-
-    found = measure(kubectl, CELLS, image, say)
-    rows = [compare(cell, found[cell.name], image) for cell in CELLS]
-    words = ("refused", "cut", "killed")
-
-    def named(flags: tuple[bool, ...]) -> str:
-        return " ".join(word for word, flag in zip(words, flags, strict=True) if flag) or "nothing lost"
-
-    table = tuple(
-        (
-            row.cell.name,
-            f"{row.cell.hook}/{row.cell.grace}/{row.cell.longest:g}/{row.cell.drained:g}",
-            row.cell.on_signal,
-            named(row.predicted),
-            named((row.measured.refused, row.measured.cut, row.measured.killed)),
-            f"{row.signal:.1f}",
-            "?" if row.measured.signal is None else f"{row.measured.signal:.1f}",
-            "agrees" if row.agrees else "DIFFERS",
-        )
-        for row in rows
-    )
-    columns = ("cell", "P/G/L/D", "on signal", "model", "measured", "signal", "measured", "")
-    agree = sum(row.agrees for row in rows)
-    timed = [row.time_agrees for row in rows if row.time_agrees is not None]
-    note = Note(
-        f"{agree} of {len(rows)} cells agree; the signal came within 1 s of the model in {sum(timed)} of {len(timed)}"
-    )
-    typer.echo(render(Document("Model against measured", (Table(columns, table, "lllllrrl"), note))))
-    return agree == len(rows), [as_dict(row) for row in rows]
-
-
-def _scenarios(
-    kubectl: KubectlTransport, image: str, chosen: list[int], say: Callable[[str], None]
-) -> tuple[bool, list[dict[str, Any]]]:
-    import dataclasses
-
-    from svcpath.drill import kube
-    from svcpath.drill.scenarios import SCENARIOS, VARIANTS
-    from svcpath.drill.stage import Stage
-
-    right, numbers, space = True, [], "svcpath-drain"
-    with kube.namespace(kubectl, space), kube.api(kubectl) as api:
-        kube.apply(kubectl, [kube.scripts_map(space), kube.client_pod(space, image)])
-        api.ready_pods(space, "app=drain-client", 1)
-        stage = Stage(kubectl, api, space, image, say)
-        for number in chosen:
-            each = SCENARIOS[number]
-            typer.echo(f"{number}. {each.title}\n   {each.does}\n   passes when: {each.passes}")
-            for variant in VARIANTS:
-                found = each.run(stage, variant)
-                kubectl.run("-n", space, "delete", "deployment", "--all", "--wait=false")
-                mark = "✔ PASS" if found.passed else "✖ FAIL"
-                as_it_should = found.passed == (variant == "pass")
-                right = right and as_it_should
-                typer.echo(f"   {mark}  ({variant} variant{'' if as_it_should else ', NOT AS IT SHOULD'}) {found.said}")
-                numbers.append({**dataclasses.asdict(found), "as_it_should": as_it_should})
-    return right, numbers

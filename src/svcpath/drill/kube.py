@@ -71,6 +71,8 @@ def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
         if done.returncode == 0:
             break
         found = kubectl.run("get", "namespace", name, "-o", "json")
+        if found.returncode != 0 and b"being deleted" in done.stderr and time.monotonic() < deadline:
+            continue  # it went between the two calls
         if found.returncode != 0:
             raise SourceUnavailable(done.stderr.decode("utf-8", "replace").strip() or f"can't make namespace {name}")
         metadata = json.loads(found.stdout)["metadata"]
@@ -185,7 +187,7 @@ def is_ready(pod: dict[str, Any]) -> bool:
 
 def scripts_map(space: str) -> dict[str, Any]:
     """The ConfigMap with the scripts that the drill's Pods run."""
-    names = ("drain_server.py", "grid_client.py")
+    names = ("drain_server.py", "grpc_server.py", "grid_client.py")
     data = {name: script(name) for name in names}
     data["sampler.py"] = sampler()
     return {

@@ -2,108 +2,91 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from svcpath.drill import kube
+from svcpath.drill import kube, workload
 from svcpath.drill.kube import Api
+from svcpath.drill.outside import Outside
 from svcpath.drill.transport import KubectlTransport
 from svcpath.drill.watch import connection_of
+from svcpath.drill.workload import Stopping
 from svcpath.errors import FormatError, SourceUnavailable
 from svcpath.models.drain.moments import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """``passed`` is the scenario's verdict on what was measured; ``said`` the sentence with the times; ``measured`` the
-    numbers by name, in seconds or counts."""
+    """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``said`` is why); ``said``
+    the sentence with the times; ``measured`` the numbers by name, in seconds or counts."""
 
     number: int
     variant: str
-    passed: bool
+    passed: bool | None
     said: str
     measured: dict[str, float | int | None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Stage:
-    """A cluster to play on. ``space`` is the drill's own namespace."""
+    """A cluster to play on. ``space`` is the drill's own namespace; ``outside`` a place outside the cluster where there is
+    one."""
 
     kubectl: KubectlTransport
     api: Api
     space: str
     image: str
     say: Callable[[str], None]
+    outside: Outside | None = None
 
     def deploy(
         self,
         name: str,
+        stopping: Stopping,
         *,
         replicas: int = 2,
-        grace: int = 10,
-        hook: int = 0,
-        on_signal: str = "finish",
-        shutdown: float = 0.0,
-        max_age: float = 0.0,
         probe: bool = True,
         headless: bool = False,
+        server: str = "http",
     ) -> list[dict[str, Any]]:
         """A Deployment with its Service, of the same name; returns its ready Pods."""
-        container: dict[str, Any] = {
-            "name": "app",
-            "image": self.image,
-            "imagePullPolicy": "IfNotPresent",
-            "command": ["python3", "-u", "/scripts/drain_server.py"],
-            "env": [
-                {"name": "ON_STOP", "value": on_signal},
-                {"name": "SHUTDOWN", "value": f"{shutdown:g}"},
-                {"name": "MAX_AGE", "value": f"{max_age:g}"},
-            ],
-            "ports": [{"name": "http", "containerPort": 8080}],
-            "volumeMounts": [{"name": "scripts", "mountPath": "/scripts"}],
-        }
-        if probe:
-            check = {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 1, "failureThreshold": 1}
-            container["readinessProbe"] = {**check, "timeoutSeconds": 3}
-        if hook:
-            container["lifecycle"] = {"preStop": {"sleep": {"seconds": hook}}}
-        labels = {"app": name}
-        spec: dict[str, Any] = {
-            "terminationGracePeriodSeconds": grace,
-            "containers": [container],
-            "volumes": [{"name": "scripts", "configMap": {"name": "drain-scripts"}}],
-        }
-        deployment = {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": name, "namespace": self.space},
-            "spec": {
-                "replicas": replicas,
-                "strategy": {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}},
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": spec},
-            },
-        }
-        service: dict[str, Any] = {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": name, "namespace": self.space},
-            "spec": {"selector": labels, "ports": [{"name": "http", "port": 80, "targetPort": "http"}]},
-        }
-        if headless:
-            service["spec"]["clusterIP"] = "None"
-            service["spec"]["ports"][0].update({"port": 8080})
-        kube.apply(self.kubectl, [deployment, service])
-        return self.api.ready_pods(self.space, f"app={name}", replicas)
+        spec = workload.pod_spec(self.image, stopping, probe=probe, server=server)
+        made = workload.headless(name, self.space) if headless else workload.service(name, self.space)
+        kube.apply(self.kubectl, [workload.deployment(name, self.space, replicas, spec), made])
+        pods = self.api.ready_pods(self.space, f"app={name}", replicas)
+        if not headless:
+            self.answers(name)
+        return pods
+
+    def answers(self, name: str, timeout: float = 30) -> None:
+        """Waits until the client's node carries connections to the Service: a new one takes kube-proxy a moment."""
+        connect = f"import socket; socket.create_connection(({name!r}, 80), 2).close()"
+        deadline = time.monotonic() + timeout
+        while self.kubectl.run("-n", self.space, "exec", "client", "--", "python3", "-c", connect).returncode != 0:
+            if time.monotonic() > deadline:
+                raise SourceUnavailable(f"Service {name} does not answer after {timeout:g} s")
+            time.sleep(0.3)
 
     def sample(self, *words: str) -> Sample:
         """Begin to sample from the client Pod."""
         process = self.kubectl.popen(
             "-n", self.space, "exec", "client", "--", "python3", "-u", "/scripts/sampler.py", *words
         )
+        assert process.stdout is not None
+        return Sample(process.stdout, self)
+
+    def sample_outside(self, *words: str) -> Sample:
+        """Begin to sample from outside the cluster."""
+        if self.outside is None:
+            raise SourceUnavailable("this lab has no place outside the cluster")
+        path = importlib.resources.files("svcpath.drill").joinpath("sampler.py")
+        process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", str(path), *words])
         assert process.stdout is not None
         return Sample(process.stdout, self)
 
@@ -154,8 +137,6 @@ class Sample:
     """Rows of a sampler as they come."""
 
     def __init__(self, stream: Any, stage: Stage) -> None:
-        import threading
-
         self.rows: list[Connection] = []
         self.late = 0
         self._stream, self._stage = stream, stage

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
+from svcpath.drill.scenarios.variant import Variant
 from svcpath.drill.stage import Result, Stage, failed, name_of
+from svcpath.drill.workload import Stopping
 
 NUMBER = 1
 TITLE = "after readiness fails, do new connections still arrive at the Pod?"
@@ -12,13 +14,16 @@ DOES = "Turns one Pod's health switch off while 20 new connections a second go t
 MEASURES = "When the slice gave the Pod as not ready, and when the last new connection reached it."
 PASSES = "No new connection begins at the Pod later than 5 s after the switch, and none fails."
 
+VARIANTS = (
+    Variant("pass", True, "a readiness probe each second"),
+    Variant("fail", False, "no readiness probe, so that nothing ever notices"),
+)
 LIMIT = 5.0
 
 
-def run(stage: Stage, variant: str) -> Result:
-    """pass: a readiness probe each second. fail: no probe, so that nothing ever notices."""
-    service = f"s1-{variant}"
-    pods = stage.deploy(service, probe=variant == "pass")
+def run(stage: Stage, variant: Variant) -> Result:
+    service = f"s1-{variant.name}"
+    pods = stage.deploy(service, Stopping(), probe=variant.holds)
     target = pods[0]
     sample = stage.sample("new=20", "seconds=20", f"http://{service}/hostname")
     sample.first()
@@ -40,4 +45,4 @@ def run(stage: Stage, variant: str) -> Result:
         "failed": len(bad),
         "sampled": len(rows),
     }
-    return Result(NUMBER, variant, passed, said, measured)
+    return Result(NUMBER, variant.name, passed, said, measured)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
+from svcpath.drill.scenarios.variant import Variant
 from svcpath.drill.stage import Result, Stage, failed, name_of, why
+from svcpath.drill.workload import Stopping
 
 NUMBER = 2
 TITLE = "after a delete, does the longest running request finish?"
@@ -12,11 +14,15 @@ DOES = "Starts requests of 5 s, two a second, and deletes one of two Pods while 
 MEASURES = "The end of every request that the deleted Pod had accepted."
 PASSES = "All of them end with 200, and no request to the Service fails."
 
+VARIANTS = (
+    Variant("pass", True, "preStop waits 8 s"),
+    Variant("fail", False, "no preStop, and the application exits on its signal"),
+)
 
-def run(stage: Stage, variant: str) -> Result:
-    """pass: preStop waits 8 s. fail: no preStop, and the application exits on its signal."""
-    service = f"s2-{variant}"
-    pods = stage.deploy(service, grace=20, hook=8 if variant == "pass" else 0, on_signal="exit")
+
+def run(stage: Stage, variant: Variant) -> Result:
+    service = f"s2-{variant.name}"
+    pods = stage.deploy(service, Stopping(grace=20, hook=8 if variant.holds else 0, on_signal="exit"))
     sample = stage.sample("slow=2", "slow_seconds=5", "seconds=14", f"http://{service}/hostname")
     time.sleep(5)
     at = stage.delete(pods[0])
@@ -30,4 +36,4 @@ def run(stage: Stage, variant: str) -> Result:
         f"were cut or refused{why(rows, at)}; exit codes {codes}"
     )
     measured = {"last_request": last, "failed": len(bad), "sampled": len(rows), "ended": ended - at if ended else None}
-    return Result(NUMBER, variant, not bad and bool(mine), said, measured)
+    return Result(NUMBER, variant.name, not bad and bool(mine), said, measured)

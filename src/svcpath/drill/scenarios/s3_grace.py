@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from svcpath.drill.scenarios.variant import Variant
 from svcpath.drill.stage import Result, Stage
+from svcpath.drill.workload import Stopping
 
 NUMBER = 3
 TITLE = "do preStop plus the handling of the signal stay under the grace period?"
@@ -10,13 +12,17 @@ DOES = "Deletes a Pod with preStop 3 s, grace 8 s."
 MEASURES = "When its container ended, and with which exit code."
 PASSES = "It ends by itself, with another exit code than 137, before the grace period is over."
 
+VARIANTS = (
+    Variant("pass", True, "the application finishes on its signal"),
+    Variant("fail", False, "it is PID 1 without a handler, so it ignores its signal"),
+)
 GRACE = 8
 
 
-def run(stage: Stage, variant: str) -> Result:
-    """pass: the application finishes on its signal. fail: PID 1 without a handler."""
-    service = f"s3-{variant}"
-    pods = stage.deploy(service, replicas=1, grace=GRACE, hook=3, on_signal="finish" if variant == "pass" else "none")
+def run(stage: Stage, variant: Variant) -> Result:
+    service = f"s3-{variant.name}"
+    stopping = Stopping(grace=GRACE, hook=3, on_signal="finish" if variant.holds else "none")
+    pods = stage.deploy(service, stopping, replicas=1)
     at = stage.delete(pods[0])
     ended, codes = stage.follow(pods[0], 60)
     took = ended - at if ended else None
@@ -28,4 +34,4 @@ def run(stage: Stage, variant: str) -> Result:
         if took is not None
         else f"its end was not seen, {codes}"
     )
-    return Result(NUMBER, variant, passed, said, {"ended": took, "killed": int(killed)})
+    return Result(NUMBER, variant.name, passed, said, {"ended": took, "killed": int(killed)})

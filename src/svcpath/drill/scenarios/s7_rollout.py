@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from svcpath.drill import rollout
+from svcpath.drill.scenarios.variant import Variant
 from svcpath.drill.stage import Result, Stage
+from svcpath.drill.workload import Stopping
 
 NUMBER = 7
 TITLE = "when the rollout reports done, do old Pods or connections remain?"
@@ -11,17 +13,20 @@ DOES = "Restarts a Deployment of two Pods and follows it beyond what rollout sta
 MEASURES = "When the counters said complete, and when the last old Pod was gone."
 PASSES = "The last old Pod is gone within 6 s after the report."
 
+VARIANTS = (
+    Variant("pass", True, "the application ends on its signal at once"),
+    Variant("fail", False, "preStop waits 15 s, so old Pods outlive the report"),
+)
 LIMIT = 6.0
 
 
-def run(stage: Stage, variant: str) -> Result:
-    """pass: the application ends on its signal at once. fail: preStop waits 15 s."""
-    service = f"s7-{variant}"
-    stage.deploy(service, grace=25, hook=0 if variant == "pass" else 15, on_signal="exit")
+def run(stage: Stage, variant: Variant) -> Result:
+    service = f"s7-{variant.name}"
+    stage.deploy(service, Stopping(grace=25, hook=0 if variant.holds else 15, on_signal="exit"))
     stage.kubectl.ok("-n", stage.space, "rollout", "restart", f"deployment/{service}")
     over = rollout.wait(stage.kubectl, stage.space, service, timeout=150, say=lambda text: None, every=0.5)
     if over.reported is None or over.pods_gone is None:
-        return Result(NUMBER, variant, False, f"not over after 150 s, left: {', '.join(over.left)}")
+        return Result(NUMBER, variant.name, False, f"not over after 150 s, left: {', '.join(over.left)}")
     later = over.pods_gone - over.reported
     seen = "" if over.observed else "; connections were not observed"
     said = f"reported complete after {over.reported:.2f} s, the last old Pod was gone {later:.2f} s later{seen}"
@@ -30,4 +35,4 @@ def run(stage: Stage, variant: str) -> Result:
         "later": later,
         "connections": over.most_connections,
     }
-    return Result(NUMBER, variant, later <= LIMIT, said, measured)
+    return Result(NUMBER, variant.name, later <= LIMIT, said, measured)

@@ -1,17 +1,22 @@
 """A server whose way of stopping is chosen: what the grid and the scenarios drain.
 
-GET /hostname, GET /slow?seconds=S, GET /stream?seconds=S (chunked, a line each 0.2 s), GET /healthz, POST /healthz?ok=false.
+GET /hostname, GET /slow?seconds=S, GET /stream?seconds=S (chunked, a line each 0.2 s), GET /healthz, POST /healthz?ok=false,
+GET /websocket (RFC 6455: every message is answered with the host's name).
 Environment: PORT, ON_STOP exit | finish | ignore | none (no handler at all: as PID 1 the kernel drops the signal),
 SHUTDOWN seconds between the last request and the end, UPSTREAM host:port (then it is a TCP proxy), MAX_AGE seconds after
-which a kept connection is closed (0: never). Every line of its log begins with the time in seconds since the epoch.
+which a kept connection is closed (0: never; a WebSocket with Close 1001). Every line of its log begins with the time in seconds since the epoch.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.server
 import os
+import select
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -62,6 +67,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 say(f"done slow {seconds:g} {self.client_address[1]}")
             elif url.path == "/stream":
                 self.stream(seconds)
+            elif url.path == "/websocket":
+                self.websocket()
             else:
                 self.answer(200, HOST)
         finally:
@@ -80,6 +87,54 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(0.2)
         self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True
+
+    def websocket(self) -> None:
+        """Answers each message. When the connection is too old or the server stops it says Close 1001 (going away), right
+        behind an answer, so that it crosses no message; without messages for a second it says so anyway."""
+        key = self.headers.get("Sec-WebSocket-Key", "").encode()
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+        self.send_header("Sec-WebSocket-Accept", accept.decode())
+        self.end_headers()
+        self.close_connection = True
+        closing, answered, heard = False, False, time.monotonic()
+        while True:
+            over = STATE["stopping"] or (MAX_AGE and time.monotonic() - self.since > MAX_AGE)
+            if over and not closing and (answered or time.monotonic() - heard > 1):
+                self.frame(8, struct.pack("!H", 1001))
+                closing = True
+            answered = False
+            if not select.select([self.connection], [], [], 2.0 if closing else 0.1)[0]:
+                if closing:
+                    return
+                continue
+            head = self.rfile.read(2)
+            if len(head) < 2:
+                return
+            length = head[1] & 127
+            if length == 126:
+                (length,) = struct.unpack("!H", self.rfile.read(2))
+            elif length == 127:
+                (length,) = struct.unpack("!Q", self.rfile.read(8))
+            mask = self.rfile.read(4) if head[1] & 128 else bytes(4)
+            data = bytes(byte ^ mask[place % 4] for place, byte in enumerate(self.rfile.read(length)))
+            kind = head[0] & 15
+            if kind == 8:
+                if not closing:
+                    self.frame(8, data)
+                return
+            if kind == 9:
+                self.frame(10, data)
+            elif kind in (1, 2) and not closing:
+                self.frame(1, f"{HOST}\n".encode())
+                answered, heard = True, time.monotonic()
+
+    def frame(self, kind: int, data: bytes) -> None:
+        """One unmasked frame of fewer than 126 bytes, whole."""
+        self.wfile.write(bytes((0x80 | kind, len(data))) + data)
+        self.wfile.flush()
 
     def do_POST(self) -> None:
         STATE["healthy"] = "ok=false" not in self.path

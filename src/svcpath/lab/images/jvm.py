@@ -1,4 +1,5 @@
-"""The JVM probe of the tools image: a runtime of java.base alone, cut by jlink from Debian's JDK, and one class.
+"""The JVM probe of the tools image: a runtime of java.base alone, cut by jlink from Debian's JDK, and the
+classes of its programs.
 
 The whole runtime would add 190 MB to an image, this adds 35 MB. The packages are fetched and unpacked, not installed: the
 machine gets no Java by it.
@@ -65,10 +66,14 @@ def cut(scratch: Path, packages: list[str]) -> Cut:
     programs, runtime = homes[0] / "bin", scratch / "runtime"
     small = ("--strip-debug", "--no-header-files", "--no-man-pages", "--compress=2")
     command.run([programs / "jlink", "--add-modules", "java.base", *small, "--output", runtime], timeout=600)
-    source = resources.folder() / "images" / "Resolve.java"
-    command.run([programs / "javac", "-d", runtime / "probe", source], timeout=300)
+    command.run([programs / "javac", "-d", runtime / "probe", *sources()], timeout=300)
     told = re.search(r'JAVA_VERSION="([^"]+)"', (runtime / "release").read_text())
     return Cut(runtime, told[1] if told else "unknown")
+
+
+def sources() -> list[Path]:
+    """The programs of the JVM: the resolver probe, and the client whose cache settings a drain shows."""
+    return sorted((resources.folder() / "images").glob("*.java"))
 
 
 def _point_inside(root: Path) -> None:

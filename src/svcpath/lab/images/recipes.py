@@ -107,7 +107,7 @@ class Kitchen:
     def jvm_layers(self) -> tuple[Path, ...]:
         """The JVM probe's layer; none where Debian's JDK can't be had."""
         wanted = packages()["jvm"]
-        source = (resources.folder() / "images" / "Resolve.java").read_bytes()
+        source = b"".join(each.read_bytes() for each in jvm.sources())
         found = jvm.layer(self.folder / f"jvm-{_key(' '.join(wanted).encode() + source)}.tar", wanted, self.say)
         return () if found is None else (found,)
 

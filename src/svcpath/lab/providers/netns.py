@@ -24,6 +24,7 @@ from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, marks, nodes
 from svcpath.lab.netns.layout import PROXY_MODES, Layout, layout
 from svcpath.lab.netns.nodes import WIRE, Machine
+from svcpath.lab.netns.outside import Wire
 from svcpath.lab.netns.pki import Pair
 from svcpath.lab.providers.base import NodeStatus, Say
 
@@ -222,6 +223,10 @@ class NetnsProvider:
 
     def nodes(self) -> tuple[str, ...]:
         return tuple(node.name for node in self.layout.workers)
+
+    def outside(self) -> Wire:
+        """The place beside the cluster from which its nodes are reached."""
+        return Wire(self.machine, self.layout)
 
     def load_image(self, archive: Path) -> None:
         for node in self.layout.nodes:
