@@ -25,12 +25,14 @@ CONTROLLER = "endpointslice-controller.k8s.io"
 
 @dataclass
 class Cluster:
-    """``sockets``: Pod -> (protocol, address, port) of every open socket; None leaves its socket lists out."""
+    """``sockets``: Pod -> (protocol, address, port) of every open socket; None leaves its socket lists out. ``listed``
+    False gives every object a file of its own, as kubectl get of one object prints it."""
 
     objects: list[Obj] = field(default_factory=list)
     sockets: dict[str, list[tuple[str, str, int]] | None] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     dumps: bool = False
+    listed: bool = True
 
     def add(self, obj: Obj) -> Obj:
         self.objects.append(obj)
@@ -62,7 +64,8 @@ class Cluster:
 
     def evidence(self) -> dict[str, bytes]:
         listing = {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": self.objects}
-        found = {"objects.json": json.dumps(listing, indent=1), **self.files}
+        found = {"objects.json": json.dumps(listing, indent=1)} if self.listed else self._one_by_one()
+        found |= self.files
         for pod, held in self.sockets.items():
             if held is None:
                 continue
@@ -74,6 +77,13 @@ class Cluster:
                 if any(":" in ip for one in self.of("Service") for ip in one["spec"].get("clusterIPs", ())):
                     found[f"{node}.ip6tables-save.txt"] = iptables(self, 6)
         return {path: text.encode() for path, text in found.items()}
+
+    def _one_by_one(self) -> dict[str, str]:
+        found = {}
+        for number, one in enumerate(self.objects, start=100):
+            read = {**one, "metadata": {**one["metadata"], "resourceVersion": str(number)}}
+            found[f"{one['kind'].lower()}-{one['metadata']['name']}.json"] = json.dumps(read)
+        return found
 
     def diagnose(self, target: str = "svc/web", **options: str) -> Report:
         return diagnose(BytesSource(self.evidence()), target, namespace=options.pop("namespace", NAMESPACE), **options)

@@ -20,7 +20,18 @@ from typing import Any
 
 import yaml
 
-TOOLS = ("kubectl", "iptables-save", "nft", "conntrack", "ipvsadm", "sysctl", "curl", "cilium-dbg")
+TOOLS = (
+    "kubectl",
+    "iptables-save",
+    "ip6tables-save",
+    "nft",
+    "conntrack",
+    "ipvsadm",
+    "sysctl",
+    "curl",
+    "cilium-dbg",
+    "calico-node",
+)
 KINDS = {
     "pod": "Pod",
     "pods": "Pod",
@@ -44,18 +55,24 @@ def main(tool: str, arguments: list[str]) -> int:
     match tool, arguments:
         case "kubectl", _:
             return kubectl(world, arguments)
-        case "iptables-save", []:
-            return show(world, r"(?m)^\*(nat|filter)$")
+        case "iptables-save" | "ip6tables-save", []:
+            return rules(world, six=tool == "ip6tables-save")
         case "nft", ["list", *_]:
             return show(world, r"(?m)^table (ip|ip6|inet) ")
         case "conntrack", ["-L", *rest]:
             return conntrack(world, rest)
+        case "ipvsadm", ["-Ln"]:
+            return show(world, r"IP Virtual Server version")
         case "ipvsadm", ["-Lcn"]:
             return show(world, r"IPVS connection entries")
         case "sysctl", [key]:
             return sysctl(world, key)
         case "curl", ["-s", "http://127.0.0.1:10249/metrics"]:
             return show(world, r"(?m)^kubeproxy_")
+        case "cilium-dbg", ["service", "list"]:
+            return show(world, r"(?m)^ID +Frontend +Service Type")
+        case "calico-node", ["-bpf", "nat", "dump"]:
+            return show(world, r"(?m)^\S+ port \d+ proto \d+ id \d+")
         case "cilium-dbg", ["bpf", "lb", "backends", "list"]:
             return show(world, r"(?m)^ID\s+BACKEND|^ID +")
     print(f"fake {tool}: no such call: {arguments}", file=sys.stderr)
@@ -69,6 +86,12 @@ def state(world: Path, pattern: str) -> list[str]:
 
 def show(world: Path, pattern: str) -> int:
     found = state(world, pattern)
+    sys.stdout.write("".join(found))
+    return 0 if found else 1
+
+
+def rules(world: Path, *, six: bool) -> int:
+    found = [text for text in state(world, r"(?m)^\*(nat|filter)$") if (" ip6tables-save " in text) == six]
     sys.stdout.write("".join(found))
     return 0 if found else 1
 

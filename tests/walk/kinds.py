@@ -828,14 +828,6 @@ def an_empty_list_of_pods() -> Cluster:
     return made
 
 
-@sound()
-def slice_of_host_names() -> Cluster:
-    made = cluster(0, selector=None)
-    made.add(endpoint_slice("web-ext", "web", [endpoint("db.example.com")], [{"port": 8080}], managed_by="staff"))
-    made.get("EndpointSlice")["addressType"] = "FQDN"
-    return made
-
-
 @sound("SP316")
 def published_before_ready_and_running() -> Cluster:
     return not_ready_pods_that_are_published_and_listen()

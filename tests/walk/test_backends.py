@@ -10,7 +10,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
 from tests.walk.clusters import NAMESPACE, Cluster, cluster
-from tests.walk.kinds import BROKEN, SOUND
+from tests.walk.every_kind import BROKEN, SOUND
 
 
 def tampered(made: Cluster, count: int, **options: str) -> Report:

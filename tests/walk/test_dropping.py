@@ -19,7 +19,7 @@ from svcpath.evidence.sources.recordings import recording, recording_files
 from svcpath.reports.report import Report
 from tests.walk.cases import case, names
 from tests.walk.dropping import Recording, Without
-from tests.walk.kinds import BROKEN, SOUND
+from tests.walk.every_kind import BROKEN, SOUND
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 STANDINGS = ("refuted", "possible", "supported", "proven")

@@ -94,6 +94,12 @@ class Scene:
         return self.service_reply.present[0] if self.service_reply.present else None
 
     @property
+    def pods_sampled(self) -> bool:
+        """Whether the Pods in the evidence were read one by one (each with the API server's resourceVersion, none in a
+        list): then there may be others. Manifests without it are taken for all there are, as a reduced report gives them."""
+        return not self.pods_reply.complete and any(one.fact.metadata.resource_version for one in self.pods)
+
+    @property
     def distinct(self) -> tuple[EndpointView, ...]:
         """Each address once: of duplicates the ready one, then the serving one, then the first."""
         best: dict[tuple[str, tuple[tuple[str, int | None], ...]], EndpointView] = {}
@@ -130,6 +136,20 @@ class Scene:
         if not self.request.port:
             return self.service.ports
         return tuple(port for port in self.service.ports if self.request.port in (str(port.port), port.name))
+
+    @property
+    def carried_ports(self) -> tuple[ServicePort, ...]:
+        """``service_ports``, or, where the Service is not in the evidence, the ports that its slices carry: a name means
+        the same in both, a number of the Service's own does not tell which of them it is."""
+        if self.service is not None:
+            return self.service_ports
+        found = {
+            (port.name or "", port.protocol or "TCP", port.port)
+            for one in self.slices
+            for port in one.fact.ports or ()
+            if port.port is not None and self.request.port in ("", port.name)
+        }
+        return tuple(ServicePort(name=name, protocol=protocol, port=number) for name, protocol, number in sorted(found))
 
     @property
     def named(self) -> str:

@@ -2,7 +2,9 @@
 
 ``fault``: some layer fails; its first finding that fails names the code. ``inconclusive``: none fails, and some layer
 looked without a decision, or none warns and the layer that has to pass was not looked at. ``warning``: no fault, nothing
-undecided, and some layer warns. ``healthy``: every layer with evidence passes and, for a Service, ``endpoints`` is among them.
+undecided, and some layer warns. ``healthy``: every layer with evidence passes and, for a Service, ``endpoints`` is among
+them; for a Service that was asked for by name also ``service``, or a node's table that agrees with the slices: slices
+alone tell neither frontend nor port.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from svcpath.walk.findings.finding import (
     Status,
 )
 
+_LOOKED = (Status.PASS, Status.WARN)
+
 VerdictStatus = Literal["healthy", "warning", "fault", "inconclusive"]
 
 
@@ -38,8 +42,9 @@ class Verdict:
     finding: Finding | None = None
 
 
-def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
-    """``service``: a Service is judged, so its endpoints must have been looked at."""
+def judge(layers: tuple[LayerResult, ...], *, service: bool, named: bool = False) -> Verdict:
+    """``service``: a Service is judged, so its endpoints must have been looked at. ``named``: the user asked for it by
+    name, so it must have been looked at itself."""
     for result in layers:
         if result.status is Status.FAIL:
             return _from(result, Status.FAIL, "fault")
@@ -58,7 +63,7 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
     by_name = {result.name: result for result in layers}
     gaps = _gaps(layers)
     if service:
-        unseen = by_name["endpoints"].status not in (Status.PASS, Status.WARN)
+        unseen = by_name["endpoints"].status not in _LOOKED
     else:
         unseen = not any(result.status is Status.PASS for result in layers)
     for result in layers:
@@ -81,6 +86,10 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool) -> Verdict:
             None,
             f"the endpoints were not looked at ({why}), so nothing is shown to work",
         )
+    if named and not any(by_name[name].status in _LOOKED for name in ("service", "dataplane")):
+        why = by_name["service"].sentence
+        said = f"the Service was not looked at ({why}), so neither its address nor its ports are shown to work"
+        return Verdict("inconclusive", None, None, "", None, said)
     if not any(result.status is Status.PASS for result in layers):
         return Verdict("inconclusive", None, None, "", None, "the evidence shows nothing about any layer")
     passed = [result.name for result in layers if result.status is Status.PASS]

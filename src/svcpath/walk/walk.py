@@ -65,6 +65,7 @@ def walk(source: Source, request: Request, progress: Callable[[LayerResult], Non
 
 def _walk(source: Source, request: Request, progress: Callable[[LayerResult], None] | None) -> Diagnosis:
     driver = Driver(source)
+    named = bool(request.service)
     request = driver.run(targets.settle(request))
     results: list[LayerResult] = []
     for question in QUESTIONS:
@@ -92,7 +93,7 @@ def _walk(source: Source, request: Request, progress: Callable[[LayerResult], No
     looked_at = driver.observations
     return Diagnosis(
         request=request,
-        verdict=judge(layers, service=bool(request.service)),
+        verdict=judge(layers, service=bool(request.service), named=named),
         layers=layers,
         changes=driver.run(changes(request)),
         path=driver.run(path(request)),

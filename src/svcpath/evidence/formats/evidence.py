@@ -345,7 +345,7 @@ def _observation(entry: _Entry, attribution: Attribution) -> Observed:
             attempt if attempt.client else msgspec.structs.replace(attempt, client=owner.pod)
             for attempt in value.attempts
         )
-        value = Attempts(attempts=named)
+        value = msgspec.structs.replace(value, attempts=named)
     command = commands.for_state(item.kind, owner.node, owner.pod, owner.container)
     if isinstance(value, LogText) and not owner.pod:
         command = commands.for_log(value.component)

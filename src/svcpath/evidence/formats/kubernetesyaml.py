@@ -31,7 +31,13 @@ from svcpath.evidence.formats.kubernetes import (
     without_last_applied,
 )
 
+#: An action of Go's text/template: a chart's source.
+_TEMPLATE = re.compile(r"\{\{-? ?[^{}\n]+\}\}")
 _PATH = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]|\['?([^\]']*)'?\]")
+
+
+class Template(FormatError):
+    """YAML with template actions in it: a chart's source and no object of a cluster."""
 
 
 def read_yaml(text: str) -> list[Item | Listing]:
@@ -51,6 +57,8 @@ def read_yaml(text: str) -> list[Item | Listing]:
             good += 1
             found.extend(_yaml_document(document))
     if not good:
+        if errors and _TEMPLATE.search(text):
+            raise Template("a template that is not rendered: give what helm template or the cluster prints")
         if errors:
             raise errors[0]
         raise FormatError("no document is a Kubernetes object")

@@ -86,6 +86,8 @@ _EVENTS = frozenset(
 )
 _STATUSES = r"(?:Ready|NotReady|Unknown|SchedulingDisabled)(?:,(?:Ready|NotReady|SchedulingDisabled))*"
 _NODE = re.compile(rf"([a-z0-9][a-z0-9.-]*)\s+({_STATUSES})(?:\s+(.*))?")
+#: ROLES AGE VERSION of `kubectl get nodes`: nothing that a node reports about itself.
+_TABLE_ROW = re.compile(r"\S+\s+(?:\d+[smhdy])+\s+v\d")
 _NODE_NAMED = re.compile(r"(?:node|node name|nodename)\s*[:=]\s*([A-Za-z0-9][\w.-]*)", re.I)
 _KERNEL = re.compile(r"(?:kernel(?: release| version)?\s*[:=]\s*)?(\d+\.\d+(?:\.\d+)?[\w.+~-]*)")
 _UNAME = re.compile(r"Linux ([A-Za-z0-9][\w.-]*) (\d+\.\d+\S*) (#?.*)")
@@ -254,6 +256,8 @@ def _node(line: str, number: int, notes: _Notes) -> Kind | None:
     if (match := _NODE.fullmatch(line)) is not None:
         name, status, note = match.groups()
         kernel = ""
+        if note and _TABLE_ROW.match(note):
+            note = ""
         if notes.table:
             cells = re.split(r"\s{2,}", line.strip())
             if "KERNEL-VERSION" in notes.table and len(cells) == len(notes.table):

@@ -171,6 +171,8 @@ def _yaml_flow(text: Text) -> bool:
 def _yaml(text: Text) -> list[Item | Listing] | None:
     try:
         return kubernetesyaml.read_yaml(text.text)
+    except kubernetesyaml.Template as error:
+        return [unplaced(error.message, text.size)]
     except FormatError as error:
         if re.search(r"^\s*-?\s*(?:kind|apiVersion)\s*:", text.text, re.MULTILINE):
             return [damaged("Kubernetes objects", str(error), line=error.line)]

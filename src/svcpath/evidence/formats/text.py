@@ -104,11 +104,11 @@ def decode(data: bytes) -> Text:
                 complaints.append(f"bytes that are not {codec.upper()}")
             if "\0" in text[:4096]:
                 raise BinaryFile("binary data")
-            return Text(text, tuple(complaints), size)
+            return Text(_unix(text), tuple(complaints), size)
     if b"\0" in data[:8192]:
         raise BinaryFile("binary data")
     try:
-        return Text(data.decode("utf-8"), tuple(complaints), size, data)
+        return Text(_unix(data.decode("utf-8")), tuple(complaints), size, data)
     except UnicodeDecodeError as error:
         text = data.decode("utf-8", "replace")
         bad = text.count("\ufffd")
@@ -117,4 +117,10 @@ def decode(data: bytes) -> Text:
             raise BinaryFile("binary data") from error
         line = data.count(b"\n", 0, error.start) + 1
         complaints.append(f"bytes that are not UTF-8 from line {line} on were replaced")
-        return Text(text, tuple(complaints), size)
+        return Text(_unix(text), tuple(complaints), size)
+
+
+def _unix(text: str) -> str:
+    """A terminal (kubectl exec -t) or Windows ends every line with CR LF; a carriage return here and there is content."""
+    ends = text.count("\r\n")
+    return text.replace("\r\n", "\n") if ends and ends == text.count("\n") else text

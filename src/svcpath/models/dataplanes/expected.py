@@ -120,7 +120,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def node_view(node: Node, release: tuple[int, int] | None = None) -> NodeView:
-    """Of a Node object; without a release the kubelet's stands in (kube-proxy is normally of the same minor)."""
+    """Of a Node object; ``release`` is kube-proxy's where something tells it (the Node names the kubelet's own)."""
     status = node.status
     addresses = frozenset(
         canonical(item.address)

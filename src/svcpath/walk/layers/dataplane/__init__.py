@@ -6,10 +6,11 @@ import dataclasses
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.node import NodeReport
 from svcpath.walk import ask
-from svcpath.walk.ask import Asking
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, policy
+from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, leftovers, policy, unclaimed
 from svcpath.walk.layers.dataplane import connections as connections_check
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
@@ -34,8 +35,15 @@ def layer(request: Request) -> Asking[LayerResult]:
     service = _programmed(view)
     if service is not None:
         judgements.append(agreement.check(view, service, compared))
+        for node, found in zip(nodes, planes, strict=True):
+            mine = [one for one in compared if one.plane is found]
+            right = bool(mine) and all(agreement.is_right(view, service, one) for one in mine)
+            judgements.append(leftovers.check(view, service, node, found, right=right))
     elif view.service is not None and nodes:
         judgements.append(Judgement(phrase=_not_programmed(view.service)))
+    elif view.service is None and view.slices and nodes:
+        judgements.append(unclaimed.check(view, planes, [node.label for node in nodes]))
+    reports += _versions((yield from ask.nodes()), {one.report.name for one in reports if one.report.kube_proxy})
     judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
     if not nodes:
         gap = NotTested(
@@ -46,6 +54,15 @@ def layer(request: Request) -> Asking[LayerResult]:
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
     return layer_result("dataplane", judgements)
+
+
+def _versions(nodes: Reply, told: set[str]) -> tuple[policy.Reported, ...]:
+    """kube-proxy's release as Node objects tell it (nodeInfo.kubeProxyVersion, up to 1.32), where no report does."""
+    return tuple(
+        policy.Reported(NodeReport(name=one.fact.name, kube_proxy=info.kube_proxy_version), one)
+        for one in nodes.present
+        if (info := one.fact.status.node_info) is not None and info.kube_proxy_version and one.fact.name not in told
+    )
 
 
 def _client_node(request: Request) -> Asking[str]:
@@ -112,6 +129,7 @@ def _around(
         kernel.settings(view.service, dialect, sysctls, durations, kernels),
         kernel.persistence(view, table, connections, sysctls),
         kernel.hairpin(view, hairpin, attempts, table),
+        kernel.bridge(view, hairpin, sysctls, attempts),
         (yield from cilium.check(view, client_node)),
     ]
     judgements.append(connections_check.check(view, attempts))

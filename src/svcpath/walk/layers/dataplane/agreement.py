@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -34,6 +33,7 @@ from svcpath.walk.findings.finding import (
     Standing,
     Status,
 )
+from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.plane import Plane
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 from svcpath.walk.scene import Scene
@@ -46,7 +46,6 @@ CODES: dict[Kind, str] = {
     Kind.UNEXPECTED_REJECT: "SP602",
     Kind.UNEXPECTED_DROP: "SP602",
     Kind.FRONTEND_MISSING: "SP601",
-    Kind.LEFTOVER: "SP607",
     Kind.FOREIGN_RULE: "SP614",
     Kind.SHARE_LOST: "SP616",
     Kind.UNEVEN_SHARES: "SP616",
@@ -71,10 +70,16 @@ BREAKS = frozenset(
         Kind.UNEXPECTED_REJECT,
         Kind.UNEXPECTED_DROP,
         Kind.FRONTEND_MISSING,
-        Kind.LEFTOVER,
         Kind.FOREIGN_RULE,
         Kind.SHARE_LOST,
     }
+)
+
+
+#: Kinds whose rule may stand in any chain: only the whole table shows that it is there.
+WHOLE_TABLE = frozenset(
+    {Kind.FOREIGN_RULE, Kind.MASQUERADE_MISSING, Kind.MASQUERADE_UNEXPECTED, Kind.HAIRPIN_MISSING}
+    | {Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT, Kind.SHARE_LOST, Kind.UNEVEN_SHARES}
 )
 
 
@@ -88,15 +93,6 @@ class Compared:
     plane: Plane
 
 
-SHOW = {
-    Dialect.IPTABLES: "iptables-save",
-    Dialect.NFTABLES: "nft list ruleset",
-    Dialect.IPVS: "ipvsadm -Ln",
-    Dialect.CILIUM: "cilium-dbg service list",
-    Dialect.CALICO: "calico-node -bpf nat dump",
-}
-
-
 def released(node: NodeView, release: tuple[int, int]) -> NodeView:
     """The same node under the release that kube-proxy's own log names."""
     return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)
@@ -105,14 +101,13 @@ def released(node: NodeView, release: tuple[int, int]) -> NodeView:
 def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> list[Compared]:
     """Each table in use against what Service and slices ask of the node."""
     compared = []
-    for number, dump in enumerate(plane.dumps):
+    for dump in plane.dumps:
         report = drift(
             dump.table,
             [service],
             [one.fact for one in view.slices],
             node.view,
             times=plane.times,
-            leftovers=[other.table for other in plane.left] if not number else (),
             complete=False,
         )
         elsewhere = plane.without(dump)
@@ -142,7 +137,8 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
             findings.append(_undecided(one))
         elif not rows and mine:
             phrases.append(_agrees(view, service, one))
-            findings.extend(_no_reject(view, service, one))
+            if not one.plane.left:
+                findings.extend(_no_reject(view, service, one))
         gaps.extend(
             NotTested("dataplane", f"{text} on {one.node.label}", "the dump does not hold it")
             for text in one.report.not_covered
@@ -150,10 +146,15 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
     return Judgement(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
 
 
+def is_right(view: Scene, service: Service, one: Compared) -> bool:
+    """Whether the table in use holds for this Service what its slices ask."""
+    return not one.report.undecided and not any(_concerns(view, service, row) for row in one.report.rows)
+
+
 def _concerns(view: Scene, service: Service, row: Row) -> bool:
     """Whether a row is about this Service, the ports asked for, and the client's kind of traffic."""
     if row.frontend is None:
-        return row.kind in (Kind.LEFTOVER, Kind.FOREIGN_RULE)
+        return row.kind is Kind.FOREIGN_RULE
     owner = row.service.partition(":")[0]
     if owner and owner != f"{service.namespace}/{service.name}" and row.frontend.address not in service.cluster_ips:
         return False
@@ -180,6 +181,10 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     status = Status.FAIL if row.kind in BREAKS or _masquerade_breaks(row) else Status.WARN
     frontend = row.frontend
     place = str(frontend) if frontend else "every Service"
+    if _from_inside_alone(view, one, row):
+        # The outside's traffic is dropped as the policy asks (SP608 says so); few clients inside use such an address.
+        status = Status.WARN
+        place += " from inside the cluster"
     slices = tuple(
         Evidence(
             f"slice {each.fact.name} does not list {row.backend}"
@@ -190,12 +195,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
         for each in view.slices
         if not row.slice or each.fact.name == row.slice
     )
-    names = {
-        "raw_show": SHOW[one.dump.table.dialect],
-        "address": frontend.address if frontend else "",
-        "backend": str(row.backend) if row.backend else "",
-        "port": frontend.port if frontend else 0,
-    }
+    names = {"raw_check": _check(one, row), "port": frontend.port if frontend else 0}
     return finding(
         code,
         status,
@@ -206,6 +206,29 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
         share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
         names=names,
     )
+
+
+def _from_inside_alone(view: Scene, one: Compared, row: Row) -> bool:
+    """Whether the row is about Pods and the node itself at an outside address that a Local policy closes to the outside,
+    and nobody named such a client."""
+    if view.service is None or view.request.client or view.request.client_node or Origin.EXTERNAL in row.origins:
+        return False
+    if row.kind not in (Kind.UNEXPECTED_DROP, Kind.FRONTEND_MISSING):
+        return False
+    for item in expected(view.service, [each.fact for each in view.slices], one.node.view):
+        if item.frontend == row.frontend:
+            return item.external and item.local_only and not item.local
+    return False
+
+
+def _check(one: Compared, row: Row) -> str:
+    """The command that looks at what the row says again."""
+    dialect, frontend = one.dump.table.dialect, row.frontend
+    if frontend is None or row.kind in WHOLE_TABLE:
+        return repeat.listing(dialect, frontend)
+    if row.backend is not None and CODES[row.kind] in ("SP603", "SP604"):
+        return repeat.of_backend(dialect, row.service, frontend, row.backend)
+    return repeat.of_frontend(dialect, frontend)
 
 
 def _masquerade_breaks(row: Row) -> bool:
@@ -246,10 +269,6 @@ def _sentence(row: Row, place: str, given: str) -> str:
             return f"DROP for {place} although the slices give backends{rule}"
         case Kind.FRONTEND_MISSING:
             return f"no rule takes {place}; packets are not translated"
-        case Kind.LEFTOVER:
-            return f"two data planes on the node: rules of another mode are left and catch {place}{rule}" + (
-                f": {row.note.replace('reject', 'REJECT').replace('drop', 'DROP')}" if row.note else ""
-            )
         case Kind.FOREIGN_RULE:
             return f"a rule that is not kube-proxy's catches {place} first{rule}" + (
                 f": {row.note}" if row.note else ""
@@ -260,8 +279,6 @@ def _sentence(row: Row, place: str, given: str) -> str:
 
 
 def _details(row: Row, one: Compared) -> tuple[str, ...]:
-    if row.kind is Kind.LEFTOVER:
-        return (f"the mode in use is {one.plane.mode} ({'; '.join(one.plane.said)}), but rules of another mode exist",)
     match row.cause:
         case Cause.LATE:
             rules = (f"{one.plane.rules} nat rules: full syncs grow with them",) if one.plane.rules else ()
@@ -349,7 +366,3 @@ def _no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
             (Hypothesis("a reject on the node", "dataplane", Standing.REFUTED, (), (none,)),),
         )
     ]
-
-
-def show(dialect: Dialect, address: str) -> str:
-    return f"{SHOW[dialect]} | grep -w {shlex.quote(address)}"

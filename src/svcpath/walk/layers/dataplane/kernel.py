@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from svcpath.evidence.facts.kubernetes import Service
@@ -126,9 +127,34 @@ def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sys
     return Judgement(findings=tuple(findings), looked=bool(findings))
 
 
+def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> Judgement:
+    """Pods on a Linux bridge whose packets pass no netfilter: a fault once a connection to the cluster IP hangs."""
+    if not modes.present or view.service is None:
+        return Judgement(looked=False)
+    hangs = [
+        (attempt, one)
+        for one in attempts.present
+        for attempt in one.fact.attempts
+        if attempt.outcome == "timeout" and canonical(attempt.host) in view.service.cluster_ips
+    ]
+    findings = []
+    for one in sysctls.present:
+        for setting in judge(one.fact, None, bridged=True):
+            if setting.key.startswith("net.bridge.") and setting.weight is Weight.BREAKS:
+                found = _breaks(setting, one)
+                tried = tuple(
+                    Evidence(f"{attempt.client or 'the client'} to {attempt.host}:{attempt.port}: timeout", each)
+                    for attempt, each in hangs[:1]
+                )
+                status = Status.FAIL if hangs else Status.WARN
+                findings.append(dataclasses.replace(found, status=status, evidence=(*found.evidence, *tried)))
+    return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
 def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | None) -> Judgement:
     """A Pod that is its own backend needs its bridge port in hairpin mode."""
     off = without_hairpin([one.fact for one in modes.present])
+    mixed = any(on for one in modes.present for on in _modes(one).ports.values())
     if not off or not view.usable:
         return Judgement(looked=False)
     observed = next(one for one in modes.present if any(not on for on in _modes(one).ports.values()))
@@ -150,11 +176,13 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
         else f"1 of {len(view.usable)} endpoints is the client itself"
     )
     proven = any(attempt.client.rpartition("/")[2] == endpoint.who for attempt, _ in tried)
+    # With ports of both kinds nothing tells which is this Pod's, unless its own connection failed.
+    doubtful = mixed and not proven
     return Judgement(
         findings=(
             finding(
                 "SP613",
-                Status.FAIL,
+                Status.WARN if doubtful else Status.FAIL,
                 f"hairpin: {only} ({endpoint.who}, {endpoint.address}) and the bridge port {off[0]} has hairpin_mode 0; "
                 "only self traffic fails",
                 evidence=(
@@ -167,7 +195,11 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
                         f"slice {endpoint.slice.name}: {endpoint.address} is {endpoint.who}", endpoint.observation
                     ),
                 ),
-                standing=Standing.PROVEN if proven else Standing.SUPPORTED,
+                standing=Standing.PROVEN
+                if proven and not mixed
+                else Standing.POSSIBLE
+                if doubtful
+                else Standing.SUPPORTED,
                 details=("the rule that MASQUERADEs to-self traffic is present",) if _masquerades_self(table) else (),
                 share=f"{endpoint.who} to itself",
                 names={"pod": endpoint.who},

@@ -12,7 +12,17 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.node import HealthReply, NodeReport
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.dataplanes import Backend, Expectation, NodeView, Origin, Verdict, expected, health_check
+from svcpath.models.dataplanes import (
+    Backend,
+    Expectation,
+    NodeView,
+    Origin,
+    Packet,
+    Verdict,
+    expected,
+    health_check,
+    trace,
+)
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
@@ -112,12 +122,12 @@ def _dropping(
     serving: list[str] = []
     for one in compared:
         items = _outside(expected(service, slices, one.node.view))
-        dropped = [item for item in items if _met(item)[0] is Verdict.DROP]
-        if dropped and one.node.name:
+        dropped = [item for item in items if _met(item)[0] is Verdict.DROP and (one.node.name or _drops(one, item))]
+        if dropped:
             dropping.append((one, dropped))
         elif items:
             serving.append(one.node.label)
-    dropping = [(one, items) for one, items in dropping if one.node.name not in told]
+    dropping = [(one, items) for one, items in dropping if not one.node.name or one.node.name not in told]
     if not dropping:
         return []
     one, items = dropping[0]
@@ -129,7 +139,7 @@ def _dropping(
         finding(
             "SP608",
             Status.WARN if serving else Status.FAIL,
-            f"{one.node.name}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
+            f"{one.node.label}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
             "the wrong node receives the traffic",
             evidence=(
                 Evidence(
@@ -142,14 +152,23 @@ def _dropping(
                 Evidence(f"Service {service.name}: externalTrafficPolicy Local", view.service_observation),
             ),
             standing=Standing.SUPPORTED,
-            details=(f"healthCheckNodePort {service.spec.health_check_node_port} of {one.node.name} must answer 503",)
+            details=(f"healthCheckNodePort {service.spec.health_check_node_port} of {one.node.label} must answer 503",)
             if service.spec.health_check_node_port
             else (),
-            share=f"outside traffic that reaches {one.node.name}",
+            share=f"outside traffic that reaches {one.node.label}",
             namespace=service.namespace,
             service=service.name,
+            node=one.node.name or "THE-NODE",
         )
     ]
+
+
+def _drops(one: Compared, item: Expectation) -> bool:
+    """Whether the table itself drops it: which endpoints are local to a node that nobody names is not known."""
+    source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
+    frontend = item.frontend
+    packet = Packet(source, Origin.EXTERNAL, frontend.protocol, frontend.address, frontend.port)
+    return trace(one.dump.table, packet).verdict is Verdict.DROP
 
 
 def _places(items: list[Expectation]) -> str:
@@ -205,6 +224,7 @@ def _releases(
                 share=f"outside traffic that reaches {name}",
                 namespace=service.namespace,
                 service=service.name,
+                node=name,
             )
         )
     return findings

@@ -36,7 +36,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         (yield from legacy.check(view)),
         families.check(view),
         (yield from readiness.check(view)),
-        identity.check(view),
+        (yield from identity.check(view)),
     ]
     if not view.slices and not any(one.findings for one in judgements):
         # Pods alone do not show what nodes are told: without slices nothing passes here.

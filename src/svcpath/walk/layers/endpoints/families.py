@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.kubernetes import Service
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.endpoints.selection import as_text
@@ -20,9 +21,31 @@ def service_families(view: Scene) -> tuple[str, ...]:
     return tuple(f"IPv{family_of(ip)}" for ip in service.cluster_ips if family_of(ip))
 
 
+def _host_names_only(view: Scene, service: Service) -> Finding | None:
+    """Slices of addressType FQDN give a cluster IP no backend (pkg/proxy/endpointschangetracker.go takes IPv4 and IPv6)."""
+    filled = [one for one in view.slices if one.fact.endpoints]
+    if not service.cluster_ips or not filled or any(one.fact.address_type != "FQDN" for one in filled):
+        return None
+    names = ", ".join(dict.fromkeys(endpoint.address for endpoint in view.endpoints))
+    return finding(
+        "SP317",
+        Status.FAIL,
+        f"every slice of {service.name} is of addressType FQDN ({names}): nodes use IPv4 and IPv6 alone, so there is no backend",
+        evidence=tuple(Evidence(f"slice {one.fact.name}: addressType FQDN", one) for one in filled[:3]),
+        standing=Standing.PROVEN,
+        share="all new connections",
+        namespace=service.namespace,
+        service=service.name,
+    )
+
+
 def check(view: Scene) -> Judgement:
     service = view.service
-    if service is None or not view.selected:
+    if service is None:
+        return Judgement(looked=False)
+    if named := _host_names_only(view, service):
+        return Judgement(findings=(named,))
+    if not view.selected:
         return Judgement(looked=False)
     ready = [one for one in view.selected if one.fact.ready and one.fact.ips]
     if not ready:

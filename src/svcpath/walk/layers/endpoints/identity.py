@@ -6,26 +6,34 @@ endpoints by address and port (pkg/proxy/endpointslicecache.go), and of duplicat
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.endpoints.slices import MIRRORING
 from svcpath.walk.scene import EndpointView, Scene, canonical
+from svcpath.walk.shell import scope
 
 
-def check(view: Scene) -> Judgement:
+def check(view: Scene) -> Asking[Judgement]:
     if not view.endpoints:
         return Judgement(looked=False)
-    return Judgement(findings=(*_gone(view), *_twice(view), *_unlisted(view)))
+    gone, gaps = yield from _gone(view)
+    return Judgement(findings=(*gone, *_twice(view), *_unlisted(view)), not_tested=gaps)
 
 
-def _gone(view: Scene) -> list[Finding]:
-    """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all."""
+def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
+    """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that nobody
+    looked for is a gap."""
     service = view.service
     if not view.pods or service is None or not service.spec.selector:
-        return []
+        return [], ()
     addresses = {canonical(ip) for one in view.pods if not one.fact.finished for ip in one.fact.ips}
     names = {one.fact.name: one for one in view.pods}
     bad: list[tuple[EndpointView, str]] = []
+    unseen: list[str] = []
+    deleted = False
     for endpoint in view.usable:
         reference = endpoint.endpoint.target_ref
         if endpoint.slice.managed_by == MIRRORING:
@@ -33,19 +41,32 @@ def _gone(view: Scene) -> list[Finding]:
         if reference and reference.name:
             pod = names.get(reference.name)
             if pod is None:
-                if endpoint.address not in addresses:
-                    bad.append((endpoint, f"Pod {reference.name} is not among the Pods"))
+                if endpoint.address in addresses:
+                    continue
+                looked = yield from ask.one(
+                    Need(Kind.POD, namespace=view.request.namespace, name=reference.name, permission="get pods")
+                )
+                if view.pods_sampled and not looked.complete:
+                    unseen.append(reference.name)
+                    continue
+                deleted = deleted or looked.complete
+                bad.append((endpoint, f"Pod {reference.name} is not among the Pods"))
             elif pod.fact.ips and endpoint.address not in {canonical(ip) for ip in pod.fact.ips}:
                 bad.append((endpoint, f"Pod {reference.name} has {', '.join(pod.fact.ips)}"))
             elif pod.fact.finished:
                 bad.append((endpoint, f"Pod {reference.name} has ended ({pod.fact.status.phase})"))
         elif endpoint.address not in addresses:
             bad.append((endpoint, "no Pod has this address"))
+    gaps: tuple[NotTested, ...] = ()
+    if unseen:
+        command = f"kubectl {scope(view.request.namespace)} get pods -o yaml"
+        names_ = ", ".join(list(dict.fromkeys(unseen))[:4])
+        gaps = (NotTested("endpoints", f"the Pods {names_}", "read one by one, others may be there", command),)
     if not bad:
-        return []
+        return [], gaps
     total = len(view.usable)
     share = f"{len(bad)} of {total} backends"
-    complete = view.pods_reply.complete
+    complete = view.pods_reply.complete or deleted
     listed = "; ".join(f"{endpoint.address} in slice {endpoint.slice.name}: {why}" for endpoint, why in bad[:3])
     contradicted = any("has" in why and "not among" not in why for _, why in bad)
     return [
@@ -65,7 +86,7 @@ def _gone(view: Scene) -> list[Finding]:
             namespace=view.request.namespace,
             address=bad[0][0].address,
         )
-    ]
+    ], gaps
 
 
 def _what(bad: list[tuple[EndpointView, str]]) -> str:
@@ -92,12 +113,15 @@ def _twice(view: Scene) -> list[Finding]:
         number = next((port for port in ports if port is not None), None)
         place = address if number is None else f"[{address}]:{number}" if ":" in address else f"{address}:{number}"
         rest = "" if best.endpoint.ready else " (not ready either)"
+        claim = f"ready wins whatever slice is newer, the ghost {', '.join(ghosts)} must not hide it"
+        if sum(1 for each in held if each.endpoint.ready) > 1:
+            claim = f"{' and '.join(who)} are both ready, and one address belongs to one Pod"
         findings.append(
             finding(
                 "SP309",
                 Status.WARN,
                 f"{address} is listed twice, for {' and '.join(who)}: different targetRef, one usable backend {place} "
-                f"(Pod {best.who}){rest}; ready wins whatever slice is newer, the ghost {', '.join(ghosts)} must not hide it",
+                f"(Pod {best.who}){rest}; {claim}",
                 evidence=tuple(
                     Evidence(
                         f"slice {each.slice.name}: {address} -> {each.who}, ready={str(each.endpoint.ready).lower()} "
@@ -130,11 +154,12 @@ def _unlisted(view: Scene) -> list[Finding]:
     if not missing or view.slices_reply.partial:
         return []
     names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in missing[:3])
+    which = "no slice" if view.slices_reply.complete else "no slice of the evidence"
     return [
         finding(
             "SP315",
             Status.WARN,
-            f"{len(missing)} ready Pod{'s that match are' if len(missing) > 1 else ' that matches is'} in no slice: {names}",
+            f"{len(missing)} ready Pod{'s that match are' if len(missing) > 1 else ' that matches is'} in {which}: {names}",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in missing[:3]),
             standing=Standing.SUPPORTED,
             namespace=view.request.namespace,

@@ -28,9 +28,12 @@ def check(view: Scene) -> Asking[Judgement]:
         return Judgement(looked=False)
     one = objects[0]
     addresses = {canonical(address.ip) for subset in one.fact.subsets or () for address in subset.addresses or ()}
+    waiting = {
+        canonical(address.ip) for subset in one.fact.subsets or () for address in subset.not_ready_addresses or ()
+    }
     findings: list[Finding] = []
     if not view.slices:
-        findings.extend(_not_mirrored(view, one, addresses))
+        findings.extend(_not_mirrored(view, one, addresses) or _none_ready(view, one, waiting - addresses))
     elif view.service.spec.selector:
         findings.extend(_edited(view, one, addresses))
     else:
@@ -75,6 +78,30 @@ def _not_mirrored(view: Scene, one: Observation[Endpoints], addresses: set[str])
             ),
             standing=Standing.PROVEN if why and view.slices_reply.complete else Standing.SUPPORTED,
             remedy=remedy,
+            share="all new connections",
+            namespace=service.namespace,
+            service=service.name,
+        )
+    ]
+
+
+def _none_ready(view: Scene, one: Observation[Endpoints], waiting: set[str]) -> list[Finding]:
+    """Endpoints made by hand that hold no ready address: mirrored or not, they give no backend."""
+    service = view.service
+    if service is None or service.spec.selector or service.spec.publish_not_ready_addresses:
+        return []
+    held = f"lists {', '.join(sorted(waiting)[:4])} under notReadyAddresses alone" if waiting else "lists no address"
+    return [
+        finding(
+            "SP302",
+            Status.FAIL,
+            f"Service {service.name} has no selector and its Endpoints {held}: no usable backend",
+            evidence=(
+                Evidence(f"Endpoints {one.fact.name} {held}", one),
+                Evidence(f"Service {service.name} has no selector", view.service_observation),
+            ),
+            standing=Standing.SUPPORTED,
+            remedy="list a ready address in the Endpoints, or create an EndpointSlice with one",
             share="all new connections",
             namespace=service.namespace,
             service=service.name,

@@ -50,18 +50,25 @@ def check(view: Scene) -> Asking[Judgement]:
     ]
     if not pods:
         evidence.append(Evidence(f"no Pod in namespace {service.namespace}", view.pods_reply.observations[0]))
-    sentence = f"selector {as_text(selector)} matches no Pod of namespace {service.namespace}"
+    seen = "Pod that the evidence has" if not complete and not empty_slices else "Pod"
+    sentence = f"selector {as_text(selector)} matches no {seen} of namespace {service.namespace}"
     if nearest:
         sentence += f"; nearest: {_miss(nearest)}"
     details = [_refusal(view)] if service.cluster_ips else []
     everywhere = yield from ask.one(Need(Kind.POD, permission="list pods"))
     details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
+    # Without a slice that says so, Pods that were not listed show no more than that these do not match.
+    open_ = not empty_slices and not complete and (view.pods_sampled or not any(map(_slip, nearest)))
     missing = finding(
         "SP301",
-        Status.INCONCLUSIVE if view.pods_reply.partial and not empty_slices else Status.FAIL,
+        Status.INCONCLUSIVE if open_ or (view.pods_reply.partial and not empty_slices) else Status.FAIL,
         sentence,
         evidence=tuple(evidence),
-        standing=Standing.PROVEN if complete or (empty_slices and not view.pods_reply.partial) else Standing.SUPPORTED,
+        standing=Standing.POSSIBLE
+        if open_
+        else Standing.PROVEN
+        if complete or (empty_slices and not view.pods_reply.partial)
+        else Standing.SUPPORTED,
         details=tuple(details),
         remedy=_mend(nearest),
         share="all new connections",
@@ -109,6 +116,11 @@ def _nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
         return []
     fewest = min(len(missed) for _, missed in near)
     return [pair for pair in near if len(pair[1]) == fewest][:3]
+
+
+def _slip(near: tuple[Observation[Pod], tuple[Difference, ...]]) -> bool:
+    """Whether the labels look like the selector misspelt, and not like those of another application."""
+    return all(each.elsewhere or _alike(each) for each in near[1])
 
 
 def _alike(difference: Difference) -> bool:

@@ -26,8 +26,8 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     hosts = [endpoint.who for endpoint in view.usable if endpoint.pod and endpoint.pod.fact.spec.host_network]
     phrase = f"{', '.join(hosts[:2])} in the node's network" if hosts else ""
     if not phrase and looked and not findings:
-        count = sum(1 for endpoint in view.usable if endpoint.pod)
-        phrase = f"{count} Pods running"
+        count = len({endpoint.who for endpoint in view.usable if endpoint.pod})
+        phrase = f"{count} Pod{'' if count == 1 else 's'} running"
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
 
 
@@ -70,11 +70,13 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
     percent = round(100 * len(lost) / total)
     names = list(dict.fromkeys(endpoint.endpoint.node_name or "" for endpoint in lost))
     backends = ", ".join(endpoint.address for endpoint in lost[:4])
+    # A bare NotReady in a list of nodes may be the node's own word: then it is not silent, and its Pods may answer.
+    what = "is not ready" if silent[names[0]][0] == "NotReady" else "has stopped reporting"
     return [
         finding(
             "SP504",
             Status.FAIL,
-            f"node {', '.join(names)} has stopped reporting: {silent[names[0]][0]}; the slice is old and still lists {backends} "
+            f"node {', '.join(names)} {what}: {silent[names[0]][0]}; the slice is old and still lists {backends} "
             f"on it, expect {percent}% timeouts until it is marked NotReady and the slice follows",
             evidence=(
                 *(Evidence(f"node {name}: {silent[name][0]}", silent[name][1]) for name in names[:3]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
-from svcpath.walk.ask import Asking
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
 from svcpath.walk.layers.ports import listening, named, slice_ports
 from svcpath.walk.request import Request
@@ -14,27 +16,34 @@ from svcpath.walk.scene import Scene, scene
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     service = view.service
-    if service is None:
-        gap = NotTested("ports", "the chain of ports", "no Service in the evidence", "kubectl get services -A -o yaml")
-        return layer_result("ports", [Judgement(not_tested=(gap,), looked=False)])
-    if service.is_external_name:
+    if service is not None and service.is_external_name:
         return layer_result("ports", [Judgement(phrase="not translated: ExternalName")])
     tables = yield from sockets(view)
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
+    if service is None:
+        # The slices carry the ports that the controller resolved: whether anything listens there is seen without it.
+        gap = NotTested(
+            "ports", "the Service's own ports", "no Service in the evidence", "kubectl get services -A -o yaml"
+        )
+        listened = listening.check(view, tables, attempts)
+        return layer_result("ports", [Judgement(not_tested=(gap,), looked=False), listened])
     judgements = [named.check(view), slice_ports.check(view), listening.check(view, tables, attempts)]
     return layer_result("ports", judgements, otherwise="no slice and no Pod to follow a port to")
 
 
 def sockets(view: Scene) -> Asking[listening.Tables]:
-    """The socket tables of every Pod behind an endpoint, side by side; one whose owner nobody names belongs to the only
-    Pod there is."""
+    """The socket tables of every Pod behind an endpoint, side by side. A Pod in its node's network has the node's
+    sockets; a table whose owner nobody names belongs to the only Pod there is."""
     pods: dict[str, str] = {}
+    hosts: dict[str, str] = {}
     for endpoint in view.usable:
         reference = endpoint.endpoint.target_ref
         if reference and reference.name:
             pods[endpoint.who] = f"{reference.namespace or view.request.namespace}/{reference.name}"
         elif endpoint.pod:
             pods[endpoint.who] = f"{endpoint.pod.fact.namespace}/{endpoint.pod.fact.name}"
+        if endpoint.pod and endpoint.pod.fact.spec.host_network and endpoint.pod.fact.spec.node_name:
+            hosts[endpoint.who] = endpoint.pod.fact.spec.node_name
     if not pods and view.selected:
         pods = {one.fact.name: f"{one.fact.namespace}/{one.fact.name}" for one in view.selected}
     needs = tuple(Need(Kind.SOCKETS, pod=pod, cost=Cost.EXEC, permission="create pods/exec") for pod in pods.values())
@@ -42,8 +51,19 @@ def sockets(view: Scene) -> Asking[listening.Tables]:
         return {}
     replies = yield needs
     tables = dict(zip(pods, replies, strict=True))
-    if len(pods) == 1 and not replies[0].present:
+    for who, node in hosts.items():
+        if not tables[who].present:
+            of_node = yield from ask.one(Need(Kind.SOCKETS, node=node))
+            tables[who] = of_node if of_node.present else tables[who]
+    if len(pods) == 1:
+        (who,) = pods
         unowned = yield from ask.one(Need(Kind.SOCKETS, pod="?"))
-        if unowned.present:
-            tables = dict.fromkeys(pods, unowned)
+        tables[who] = _joined(tables[who], unowned)
     return tables
+
+
+def _joined(owned: Reply, unowned: Reply) -> Reply:
+    """``owned`` with those tables of ``unowned`` that it lacks: tcp6 of the Pod whose tcp shows its address."""
+    held = {name for one in owned.present for name in one.fact.covers}
+    more = tuple(one for one in unowned.present if not held & one.fact.covers)
+    return dataclasses.replace(owned, observations=(*owned.present, *more)) if more else owned

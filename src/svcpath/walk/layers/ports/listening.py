@@ -67,7 +67,7 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
     gaps: list[NotTested] = []
     phrases: list[str] = []
     looked = False
-    for port in view.service_ports:
+    for port in view.carried_ports:
         links = [
             link(endpoint, found.port, port.protocol, tables.get(endpoint.who))
             for endpoint in view.usable_for(port)
@@ -315,7 +315,9 @@ def _mend(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known: 
 
 def _evidence(view: Scene, port: ServicePort, bad: list[Link]) -> tuple[Evidence, ...]:
     target = f" -> targetPort {port.target_port}" if port.target_port is not None else ""
-    evidence = [Evidence(f"Service {view.named}: port {port.port}{target}", view.service_observation)]
+    evidence = []
+    if view.service is not None:
+        evidence.append(Evidence(f"Service {view.named}: port {port.port}{target}", view.service_observation))
     seen: set[str] = set()
     for link in bad:
         if link.endpoint.slice.name not in seen:
@@ -382,7 +384,8 @@ def _undeclared(
     link = unknown[0]
     names = _falsifier(view, link)
     command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
-    pods = ", ".join(each.endpoint.who for each in unknown[:4])
+    who = list(dict.fromkeys(each.endpoint.who for each in unknown))
+    pods = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
     why = "no socket list in the evidence"
     if all(each.reach is Reach.HALF for each in unknown):
         why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
