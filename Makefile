@@ -67,8 +67,8 @@ drill: $(VENV)/.dev
 	@mkdir -p results/drain
 	for mode in iptables nftables; do \
 	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode && \
-	  $(BIN)/svcpath drain run --scenario all --lab drill --results results/drain/scenarios-$$mode.json; \
-	  $(BIN)/svcpath drain run --scenario grid --lab drill --results results/drain/grid-$$mode.json; \
+	  $(BIN)/svcpath drain run --scenario all --lab drill -o terminal -o json=results/drain/scenarios-$$mode.json; \
+	  $(BIN)/svcpath drain run --scenario grid --lab drill -o terminal -o json=results/drain/grid-$$mode.json; \
 	  $(BIN)/svcpath lab down --lab drill; \
 	done
 

@@ -21,7 +21,7 @@ from svcpath.errors import SvcpathError
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.reports.renderers import markdown, terminal
-from svcpath.reports.report import encode
+from svcpath.reports.report import VerdictRecord, encode
 from svcpath.reports.views.diagnosis import document
 from tests.cli.running import Ran, svcpath
 from tests.walk.clusters import Cluster, cluster, pod, port
@@ -313,3 +313,34 @@ def test_no_traceback_leaves_the_process(tmp_path: Path) -> None:
     )
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr
+
+
+SOCKETS = "echo-server-5698c6f946-h6gmq.proc-net-tcp.txt"
+
+
+def _verdict(files: dict[str, bytes]) -> VerdictRecord:
+    return diagnose(BytesSource(files), "svc/echo-server", namespace="service-ops", client="pod/client").verdict
+
+
+@pytest.mark.parametrize("size", [*range(100, 330)])
+def test_a_socket_list_cut_anywhere_accuses_no_pod(size: int) -> None:
+    files = FILES["iptables"]
+    verdict = _verdict({**files, SOCKETS: files[SOCKETS][:size]})
+    assert verdict.status != "fault", verdict.summary
+
+
+def test_a_whole_list_without_a_socket_accuses_unless_a_probe_or_a_connection_found_the_port_open() -> None:
+    """150 bytes are the header, whole: what a Pod's kernel prints when nothing is open."""
+    files = FILES["iptables"]
+    empty = {**files, SOCKETS: files[SOCKETS][:150]}
+    objects = json.loads(files["objects.json"])
+    for item in objects["items"]:
+        for container in item.get("spec", {}).get("containers", []):
+            container.pop("readinessProbe", None)
+    not_probed = {**empty, "objects.json": json.dumps(objects).encode()}
+    untried = {name: raw for name, raw in not_probed.items() if name != "client.attempts.txt"}
+    for contradicted in (empty, not_probed, {**empty, "client.attempts.txt": b""}):
+        report = diagnose(BytesSource(contradicted), "svc/echo-server", namespace="service-ops", client="pod/client")
+        assert report.verdict.status != "fault"
+    verdict = _verdict(untried)
+    assert (verdict.status, verdict.code, verdict.standing) == ("fault", "SP403", "proven")

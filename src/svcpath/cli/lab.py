@@ -352,7 +352,7 @@ def score_command(
         not_made += [f"{name} ({one}): {why}" for name, why in score.not_made.items()]
     if spec.proxy_mode != modes[-1]:
         labs.set_mode(place, spec.proxy_mode, say)
-    facts = machine_facts(provider, modes, drawn)
+    facts = {**machine_facts(provider, modes), "lot": str(drawn)}
     if not_made:
         facts["not made"] = "; ".join(not_made)
     report = results(rows, facts)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.reports import budget, dataplane, resolve, score, timeline
+from svcpath.reports import budget, dataplane, drill, resolve, score, timeline
 from svcpath.reports import report as diagnosis
 from svcpath.reports.document import Document
 from svcpath.reports.report import Record
@@ -17,6 +17,7 @@ from svcpath.reports.views import budget as budget_view
 from svcpath.reports.views import budget_page, diagnosis_page, drift_page, resolution, resolution_page, timeline_page
 from svcpath.reports.views import dataplane as dataplane_view
 from svcpath.reports.views import diagnosis as diagnosis_view
+from svcpath.reports.views import drill as drill_view
 from svcpath.reports.views import score as score_view
 from svcpath.reports.views import timeline as timeline_view
 
@@ -81,6 +82,12 @@ CONTRACTS: dict[str, Contract] = {
             score.ScoreContract,
             lambda saved, verbose: score_view.document(saved),
             score_view.page,
+        ),
+        Contract(
+            drill.SCHEMA,
+            drill.DrillContract,
+            lambda saved, verbose: drill_view.document(saved),
+            drill_view.page,
         ),
     )
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -13,6 +12,7 @@ from svcpath.evidence.facts.kubernetes import Workload
 from svcpath.models.drain.budget import margins_of
 from svcpath.models.drain.clock import Load, Margins, OnSignal, stop
 from svcpath.models.drain.subject import subject_of
+from svcpath.reports.drill import CellRecord, Losses
 
 #: Seconds by which predicted and measured times may differ.
 TOLERANCE = 1.0
@@ -53,30 +53,29 @@ def compare(cell: Cell, measured: Measured, image: str) -> Row:
     assert subject is not None
     hooks = {one.name: one.hook.low for one in subject.containers}
     on_signal = _BEHAVIOUR.get(cell.on_signal) or OnSignal(cell.on_signal)
-    load = Load(drained=cell.drained, longest=cell.longest, shutdown=cell.shutdown)
+    load = Load(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
     signals = [stop(one.name, hooks[one.name], float(subject.grace)).signal for one in subject.on_path]
     return Row(cell, margins_of(subject, hooks, load, on_signal), min(signals), measured)
 
 
-def as_dict(row: Row) -> dict[str, Any]:
+def record(row: Row) -> CellRecord:
     cell, measured = row.cell, row.measured
-    return {
-        "cell": cell.name,
-        "preStop": cell.hook,
-        "grace": cell.grace,
-        "longest": cell.longest,
-        "drained": cell.drained,
-        "shutdown": cell.shutdown,
-        "on_signal": cell.on_signal,
-        "shape": cell.shape,
-        "margins": [row.margins.new_connections, row.margins.requests, row.margins.orderly_end],
-        "predicted": {
-            "refused": row.predicted[0],
-            "cut": row.predicted[1],
-            "killed": row.predicted[2],
-            "signal": row.signal,
-        },
-        "measured": msgspec.to_builtins(measured),
-        "agrees": row.agrees,
-        "time_agrees": row.time_agrees,
-    }
+    margins, (refused, cut, killed) = row.margins, row.predicted
+    return CellRecord(
+        cell=cell.name,
+        pre_stop=cell.hook,
+        grace=cell.grace,
+        longest=float(cell.longest),
+        drained=float(cell.drained),
+        shutdown=float(cell.shutdown),
+        on_signal=cell.on_signal,
+        shape=cell.shape,
+        margins=(margins.new_connections, margins.requests, margins.orderly_end),
+        predicted=Losses(refused=refused, cut=cut, killed=killed, signal=row.signal),
+        measured=Losses(refused=measured.refused, cut=measured.cut, killed=measured.killed, signal=measured.signal),
+        tried=measured.tried,
+        requests=measured.requests,
+        codes=measured.codes,
+        agrees=row.agrees,
+        time_agrees=row.time_agrees,
+    )

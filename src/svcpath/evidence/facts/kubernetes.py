@@ -271,12 +271,14 @@ class ExecAction(Record, frozen=True, kw_only=True):
 
 
 class HTTPGetAction(Record, frozen=True, kw_only=True):
+    host: str | None = None
     path: str | None = None
     port: int | str | None = None
     scheme: str | None = None
 
 
 class TCPSocketAction(Record, frozen=True, kw_only=True):
+    host: str | None = None
     port: int | str | None = None
 
 

@@ -90,13 +90,16 @@ def read_procnet(text: Text) -> list[Item]:
 
 
 def _cut(text: Text) -> bool:
-    """The last line breaks off: a header without its last column, or a row with fewer columns than any kernel writes."""
+    """The last line breaks off: a header without its last column, a row with fewer columns than any kernel writes, or
+    the bare beginning of a row that nothing ends."""
     last = next((line for line in reversed(text.lines) if line.strip()), "")
     header = _HEADER.match(last)
     if header:
         # The kernel pads the line and ends it; a cut within the padding shows by the missing end alone.
         return "inode" not in header.group(2) or not text.text.endswith("\n")
-    return bool(re.match(r"\s*\d+:\s", last)) and len(last.split()) < 10
+    if _ROW.match(last):
+        return len(last.split()) < 10
+    return bool(re.match(r"\s*\d+:\s", last)) or not text.text.endswith("\n")
 
 
 def _protocol(table: str, states: list[int]) -> str:

@@ -119,7 +119,7 @@ def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
     (folder.parent / "expected.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
-def machine_facts(provider: Provider, modes: Sequence[str], seed: int) -> dict[str, str]:
+def machine_facts(provider: Provider, modes: Sequence[str]) -> dict[str, str]:
     """What a reader of the results needs to compare them with others."""
     server = json.loads(provider.kubectl().run("version", "-o", "json").out)
     return {
@@ -129,5 +129,4 @@ def machine_facts(provider: Provider, modes: Sequence[str], seed: int) -> dict[s
         "kernel": platform.release(),
         "processors": str(os.cpu_count() or 0),
         "modes": " ".join(modes),
-        "lot": str(seed),
     }

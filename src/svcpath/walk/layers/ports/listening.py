@@ -7,17 +7,18 @@ address or to the wildcard of its family; an IPv6 wildcard also takes IPv4 unles
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import ipaddress
-from dataclasses import dataclass
 
-from svcpath.evidence.facts.kubernetes import Probe, ServicePort
+from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket, SocketTable
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.walk.layers.ports.target import containers, declared, is_named
+from svcpath.walk.layers.ports.probing import probed
+from svcpath.walk.layers.ports.target import declared, is_named
 from svcpath.walk.scene import EndpointView, Scene, canonical, family_of, host_port
 from svcpath.walk.shell import shell
 
@@ -33,10 +34,11 @@ class Reach(enum.Enum):
     OTHER_PROTOCOL = "other protocol only"
     NOTHING = "nothing listens"
     HALF = "nothing in its own family, the other not looked at"
+    DOUBTED = "an empty list, of a Pod where something else found the port open"
     UNKNOWN = "not looked at"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Link:
     """One endpoint's last link for one Service port. ``complete``: the tables looked at can prove absence."""
 
@@ -54,6 +56,11 @@ class Link:
         """Whether the tables of both families were looked at."""
         covers = {name for one in self.observations for name in one.fact.covers}
         return {self.protocol.lower(), f"{self.protocol.lower()}6"} <= covers
+
+    @property
+    def empty(self) -> bool:
+        """Whether the tables show no open socket at all, as one that was cut off does."""
+        return not any(_open(socket) for one in self.observations for socket in one.fact.sockets)
 
     @property
     def place(self) -> str:
@@ -121,6 +128,9 @@ def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) 
         reach = _reach(
             endpoint, here, [one for one in listeners if one.local_port == port and one.protocol != protocol]
         )
+        pod = endpoint.pod.fact if endpoint.pod else None
+        if not listeners and reach is Reach.NOTHING and pod is not None and pod.ready and probed(pod, port):
+            reach = Reach.DOUBTED
     return Link(endpoint, port, protocol, reach, here, observations, complete, others)
 
 
@@ -175,14 +185,18 @@ def _answered(attempts: Reply) -> dict[tuple[str, int], Observation[object]]:
 
 
 def _replace_by_attempts(link: Link, answered: dict[tuple[str, int], Observation[object]]) -> Link:
-    """Without a socket list, a recorded direct connection that succeeded shows the socket."""
-    if link.reach in OPEN and (link.endpoint.address, link.port) in answered:
+    """Without a socket list, a recorded direct connection that succeeded shows the socket; an empty one it contradicts."""
+    if (link.endpoint.address, link.port) not in answered:
+        return link
+    if link.reach in OPEN:
         return Link(link.endpoint, link.port, link.protocol, Reach.LISTENS, (), (), True, ())
+    if link.reach is Reach.NOTHING and link.empty:
+        return dataclasses.replace(link, reach=Reach.DOUBTED)
     return link
 
 
 #: What leaves the last link open.
-OPEN = (Reach.UNKNOWN, Reach.HALF)
+OPEN = (Reach.UNKNOWN, Reach.HALF, Reach.DOUBTED)
 
 BAD = {
     Reach.NOTHING: "SP403",
@@ -389,6 +403,8 @@ def _undeclared(
     why = "no socket list in the evidence"
     if all(each.reach is Reach.HALF for each in unknown):
         why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
+    elif all(each.reach is Reach.DOUBTED for each in unknown):
+        why = f"the list shows no open port, yet {_numbers(unknown)} answered a probe or a connection: it is cut or old"
     gap = NotTested("ports", f"the listening sockets of {pods}", why, command)
     halves = [each for each in unknown if each.reach is Reach.HALF]
     if halves:
@@ -441,23 +457,4 @@ def _declares_others_only(link: Link) -> bool:
     ports = [one for one in declared(pod) if (one.protocol or "TCP") == link.protocol]
     if not ports or any(one.container_port == link.port for one in ports):
         return False
-    return not (pod.ready and _probed(link))
-
-
-def _probed(link: Link) -> bool:
-    """Whether a readiness probe of the Pod goes to this very port: a ready Pod then listens there."""
-    pod = link.endpoint.pod.fact if link.endpoint.pod else None
-    if pod is None:
-        return False
-    return any(link.port == number for one in containers(pod) for number in _probe_ports(one.readiness_probe))
-
-
-def _probe_ports(probe: Probe | None) -> tuple[int, ...]:
-    if probe is None:
-        return ()
-    found = (
-        probe.http_get.port if probe.http_get else None,
-        probe.tcp_socket.port if probe.tcp_socket else None,
-        probe.grpc.port if probe.grpc else None,
-    )
-    return tuple(int(one) for one in found if isinstance(one, int) or (isinstance(one, str) and one.isdigit()))
+    return not (pod.ready and probed(pod, link.port))

@@ -1,0 +1,76 @@
+"""The contract ``svcpath.drill/v1``: scenarios that were played, each against what has to come out, and the grid of
+model against measured. Times in seconds from the moment the API server accepted the deletion.
+"""
+
+from __future__ import annotations
+
+from svcpath.reports.report import Record
+
+SCHEMA = "svcpath.drill/v1"
+
+
+class ScenarioRecord(Record, frozen=True, kw_only=True):
+    """One variant of a scenario; ``why`` it has to pass, or to fail. ``as_it_should``: it did. Both None: it could not be
+    played, ``said`` is the reason."""
+
+    number: int
+    title: str
+    does: str
+    measures: str
+    passes_when: str
+    variant: str
+    why: str
+    passed: bool | None
+    as_it_should: bool | None
+    said: str
+    measured: dict[str, float | int | None]
+
+
+class Losses(Record, frozen=True, kw_only=True):
+    """What a deletion costs: new connections refused, requests cut, a container killed (exit 137). ``signal``: when the
+    first container was told to stop, None where nobody logged it."""
+
+    refused: bool
+    cut: bool
+    killed: bool
+    signal: float | None
+
+
+class CellRecord(Record, frozen=True, kw_only=True):
+    """One cell of the grid. ``margins``: of new connections, of requests, of an orderly end (None: there is none)."""
+
+    cell: str
+    pre_stop: int
+    grace: int
+    longest: float
+    drained: float
+    shutdown: float
+    on_signal: str
+    shape: str
+    margins: tuple[float, float, float | None]
+    predicted: Losses
+    measured: Losses
+    tried: int
+    requests: int
+    codes: tuple[tuple[str, int], ...]
+    agrees: bool
+    time_agrees: bool | None
+
+
+class DrillContract(Record, frozen=True, kw_only=True):
+    """``facts``: versions and machine."""
+
+    schema: str
+    facts: dict[str, str]
+    scenarios: tuple[ScenarioRecord, ...] = ()
+    cells: tuple[CellRecord, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        """No variant came out as it must not, and every cell agrees."""
+        return all(one.as_it_should is not False for one in self.scenarios) and all(one.agrees for one in self.cells)
+
+    @property
+    def whole(self) -> bool:
+        """Every variant could be played."""
+        return all(one.as_it_should is not None for one in self.scenarios)

@@ -1,0 +1,114 @@
+"""A drill as a Document: scenarios with what was measured, and one table of model against measured."""
+
+from __future__ import annotations
+
+from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
+from svcpath.reports.drill import CellRecord, DrillContract, Losses, ScenarioRecord
+
+
+def document(report: DrillContract) -> Document:
+    return _made(report, details=False)
+
+
+def page(report: DrillContract) -> Document:
+    """The long one: each scenario opens to what it does, what has to come out, and every number."""
+    return _made(report, details=True)
+
+
+def _made(report: DrillContract, *, details: bool) -> Document:
+    sections: list[Section] = [_statement(report)]
+    if report.scenarios:
+        stations = tuple(_station(one, details) for one in report.scenarios)
+        sections.append(Path(stations, title="Scenarios"))
+    if report.cells:
+        sections += [_grid(report.cells), _timed(report.cells)]
+        if details:
+            sections.append(Path(tuple(_cell(one) for one in report.cells), title="Cells"))
+    if details and report.facts:
+        sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
+    return Document("Drains played and measured", tuple(sections), "drill")
+
+
+def _statement(report: DrillContract) -> Statement:
+    parts = []
+    if report.scenarios:
+        right = sum(one.as_it_should is True for one in report.scenarios)
+        parts.append(f"{right} of {len(report.scenarios)} variants came out as they have to")
+        open_ = sum(one.as_it_should is None for one in report.scenarios)
+        parts += [f"{open_} could not be played"] if open_ else []
+    if report.cells:
+        agree = sum(one.agrees for one in report.cells)
+        parts.append(f"{agree} of {len(report.cells)} cells agree with the model")
+    if not parts:
+        return Statement(Mark.INCONCLUSIVE, "DRILL", "nothing was played")
+    mark = Mark.FAIL if not report.right else Mark.PASS if report.whole else Mark.INCONCLUSIVE
+    return Statement(mark, "DRILL", "; ".join(parts))
+
+
+def _station(one: ScenarioRecord, details: bool) -> Station:
+    verdict = "passes" if one.passed else "fails"
+    how = "as it has to" if one.as_it_should else "which it must not"
+    said = f"not played: {one.said}" if one.passed is None else f"{verdict}, {how}: {one.said}"
+    mark = {True: Mark.PASS, False: Mark.FAIL, None: Mark.NOT_TESTED}[one.as_it_should]
+    opened: tuple[Section, ...] = ()
+    if details:
+        words = (
+            Point(f"variant: {one.why}"),
+            Point(f"done: {one.does}"),
+            Point(f"measured: {one.measures}"),
+            Point(f"passes when: {one.passes_when}"),
+        )
+        numbers = tuple((name, "not seen" if value is None else f"{value:g}") for name, value in one.measured.items())
+        opened = (Points(one.title, words), *((Table(("what", "value"), numbers, "lr"),) if numbers else ()))
+    return Station(
+        f"{one.number}. {one.title}: {one.variant}",
+        mark,
+        said,
+        details=opened,
+    )
+
+
+def _cell(one: CellRecord) -> Station:
+    """A cell of the grid by itself, so that each counts where results are counted (JUnit)."""
+    ends = ", ".join(f"{name} ended with {code}" for name, code in one.codes) or "no end of a container seen"
+    margins = tuple(
+        (name, "none" if value is None else f"{value:+.1f} s")
+        for name, value in zip(("new connections", "requests", "orderly end"), one.margins, strict=True)
+    )
+    said = f"the model says {_losses(one.predicted)}, measured is {_losses(one.measured)}"
+    opened: tuple[Section, ...] = (
+        Table(("margin", "by the model"), margins, "lr"),
+        Note(f"{one.shape} Pod; {one.tried} connections tried, {one.requests} requests; {ends}"),
+    )
+    return Station(one.cell, Mark.PASS if one.agrees else Mark.FAIL, said, details=opened)
+
+
+def _grid(cells: tuple[CellRecord, ...]) -> Table:
+    rows = tuple(
+        (
+            one.cell,
+            f"{one.pre_stop}/{one.grace}/{one.longest:g}/{one.drained:g}",
+            one.on_signal,
+            _losses(one.predicted),
+            _losses(one.measured),
+            "" if one.predicted.signal is None else f"{one.predicted.signal:.1f}",
+            "?" if one.measured.signal is None else f"{one.measured.signal:.1f}",
+            "agrees" if one.agrees else "DIFFERS",
+        )
+        for one in cells
+    )
+    columns = ("cell", "P/G/L/D", "on signal", "model", "measured", "signal", "measured", "")
+    return Table(columns, rows, "lllllrrl", title="Model against measured")
+
+
+def _timed(cells: tuple[CellRecord, ...]) -> Note:
+    timed = [one.time_agrees for one in cells if one.time_agrees is not None]
+    return Note(
+        f"P preStop, G grace, L longest request, D time until no node sends new connections, in seconds. "
+        f"The signal came within 1 s of the model in {sum(timed)} of {len(timed)} cells."
+    )
+
+
+def _losses(of: Losses) -> str:
+    flags = (("refused", of.refused), ("cut", of.cut), ("killed", of.killed))
+    return " ".join(word for word, flag in flags if flag) or "nothing lost"
