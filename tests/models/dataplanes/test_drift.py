@@ -172,3 +172,31 @@ def test_one_row_tells_all_origins_it_holds_for() -> None:
     rows = drift(_table(change), services, slices, VIEW).rows
     assert {row.origins for row in rows} == {(Origin.NODE,)}
     assert {row.kind for row in rows} == {Difference.FRONTEND_MISSING}
+
+
+@pytest.mark.parametrize("kept", ["filter", "nat"])
+def test_a_dump_with_one_of_kube_proxys_tables_leaves_the_other_undecided(kept: str) -> None:
+    """As `iptables-save -t` prints it, or a dump that was cut between two tables."""
+    text = recorded("iptables", "w1.iptables-save.txt")
+    start = text.index(f"*{kept}\n")
+    text = text[start : text.index("COMMIT\n", start) + len("COMMIT\n")]
+    table = fullest(Kind.IPTABLES_SAVE, text, "w1", recorded_nodes("iptables")["w1"].addresses)
+    services, slices = recorded_objects("iptables")
+    report = drift(table, services, slices, VIEW)
+    assert not report.rows
+    assert [each.text for each in report.undecided] == [
+        f"the dump has no table ip {'nat' if kept == 'filter' else 'filter'}"
+    ]
+
+
+def test_a_nat_table_without_kube_proxys_chains_misses_every_frontend() -> None:
+    """The neighbour: the table is there, and it is empty."""
+    text = recorded("iptables", "w1.iptables-save.txt")
+    start = text.index("*nat\n")
+    end = text.index("COMMIT\n", start)
+    empty = "*nat\n:PREROUTING ACCEPT [0:0]\n:INPUT ACCEPT [0:0]\n:OUTPUT ACCEPT [0:0]\n:POSTROUTING ACCEPT [0:0]\n"
+    table = fullest(
+        Kind.IPTABLES_SAVE, text[:start] + empty + text[end:], "w1", recorded_nodes("iptables")["w1"].addresses
+    )
+    services, slices = recorded_objects("iptables")
+    assert Difference.FRONTEND_MISSING in {row.kind for row in drift(table, services, slices, VIEW).rows}

@@ -263,6 +263,8 @@ class _Comparison:
         if family not in self.table.families:
             self.not_covered[f"IPv{family}"] = None
             return
+        if not self._translates(family):
+            return
         self.backends += len(item.cluster)
         found: dict[tuple[Kind, Backend | None], Row] = {}
         if not self.netfilter:
@@ -388,8 +390,21 @@ class _Comparison:
         """Does the dump hold the table that rejects and drops? `iptables-save -t nat` does not."""
         if self.table.dialect is not Dialect.IPTABLES or self.table.ruleset is None:
             return self.table.dialect is not Dialect.IPVS
-        name = f"{'ip6' if ':' in item.frontend.address else 'ip'} filter"
-        if name in self.table.ruleset.tables:
+        return self._holds(f"{'ip6' if ':' in item.frontend.address else 'ip'} filter")
+
+    def _translates(self, family: int) -> bool:
+        """Does the dump hold the table that translates? kube-proxy fills nat wherever it fills filter, so a dump with
+        its filter chains alone was cut between two tables, or asked for one."""
+        rules, prefix = self.table.ruleset, "ip6" if family == 6 else "ip"
+        if self.table.dialect is not Dialect.IPTABLES or rules is None:
+            return True
+        filters = rules.tables.get(f"{prefix} filter")
+        if filters is None or "KUBE-SERVICES" not in filters.chains:
+            return True
+        return self._holds(f"{prefix} nat")
+
+    def _holds(self, name: str) -> bool:
+        if self.table.ruleset is None or name in self.table.ruleset.tables:
             return True
         text = f"the dump has no table {name}"
         self.undecided.setdefault((0, text), NotUnderstood(0, text))

@@ -311,11 +311,17 @@ def _clock(seconds: float) -> str:
 
 
 def _undecided(one: Compared) -> Finding:
-    lines = "; ".join(f"line {each.line}: {each.text}" if each.line else each.text for each in one.report.undecided[:3])
+    unread = [each for each in one.report.undecided if each.line]
+    absent = "; ".join(each.text for each in one.report.undecided if not each.line)
+    said = [absent] if absent else []
+    if unread:
+        lines = "; ".join(f"line {each.line}: {each.text}" for each in unread[:3])
+        count = "a line of the table was" if len(unread) == 1 else f"{len(unread)} lines of the table were"
+        said.append(f"{count} not understood ({lines})")
     return finding(
         "SP615",
         Status.INCONCLUSIVE,
-        f"{one.node.label}: {len(one.report.undecided)} lines of the table were not understood ({lines})",
+        f"{one.node.label}: {'; '.join(said)}",
         evidence=(_rule(one, one.report.undecided[0].line),),
         standing=None,
     )
