@@ -26,6 +26,7 @@ from svcpath.models.dataplanes.ruleset import (
     collector_paused,
     is_ipv4,
     is_ipv4_and_port,
+    numbered_lines,
     prefix_value,
 )
 
@@ -196,7 +197,7 @@ def _read(rules: Ruleset, text: str) -> dict[str, set[str]]:
     current, append = "", Chain("", "").rules.append
     seen_tables: set[tuple[str, str]] = set()
     position = 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in numbered_lines(text):
         if line[:3] == "-A ":
             pass
         elif line[:1] == ":":

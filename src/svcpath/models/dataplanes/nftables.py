@@ -25,6 +25,7 @@ from svcpath.models.dataplanes.ruleset import (
     collector_paused,
     is_ipv4,
     is_ipv4_and_port,
+    numbered_lines,
     prefix_value,
 )
 
@@ -64,7 +65,7 @@ class _Reader:
     def read(self) -> Ruleset:
         rules = self.rules
         number = 0
-        for number, line in enumerate(rules.text.split("\n"), 1):
+        for number, line in numbered_lines(rules.text):
             chain = self.chain
             if chain is not None:
                 if line[:2] == "\t\t":

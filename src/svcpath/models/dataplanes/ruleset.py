@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+
+
+#: Characters of text that are split into lines at once.
+_PIECE = 1 << 16
 
 
 class Match(msgspec.Struct, frozen=True, gc=False):
@@ -95,6 +100,20 @@ class Set:
         self.flags: frozenset[str] = frozenset()
         self.timeout: int | None = None
         self.comment = ""
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """``enumerate(text.split("\\n"), 1)``, a piece at a time: with a dump of tens of megabytes the lines then fit the
+    processor's cache, and the time grows with the size and not faster."""
+    return enumerate(itertools.chain.from_iterable(_pieces(text)), 1)
+
+
+def _pieces(text: str) -> Iterator[list[str]]:
+    start = 0
+    while (end := text.find("\n", start + _PIECE)) >= 0:
+        yield text[start:end].split("\n")
+        start = end + 1
+    yield text[start:].split("\n")
 
 
 class Table:
