@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-
 #: Characters of text that are split into lines at once.
 _PIECE = 1 << 16
 
