@@ -39,6 +39,7 @@ _NODE_COMMANDS: dict[str, list[str]] = {
     "nft.json": ["nft", "-j", "list", "ruleset"],
     "conntrack.txt": ["conntrack", "-L"],
     "sysctl.txt": ["sh", "-c", f"sysctl {_SYSCTLS} 2>/dev/null; true"],
+    "routes.txt": ["sh", "-c", "ip rule; ip -4 route show table all; ip -6 rule; ip -6 route show table all"],
     "hairpin_mode.txt": ["sh", "-c", "grep -H . /sys/class/net/*/brif/*/hairpin_mode"],
 }
 _POD_FILES = {f"proc-net-{name}.txt": f"/proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")}

@@ -27,6 +27,7 @@ from svcpath.walk.findings.finding import (
 #: Where a damaged file of a kind may hide something. Kinds not named here: lifecycle.
 HOME: dict[str, LayerName] = {
     **{kind.value: "dataplane" for kind in (*DATA_PLANE_DUMPS, Kind.CONNTRACK, Kind.CONNTRACK_STATS, Kind.SYSCTL)},
+    Kind.ROUTES.value: "pod",
     Kind.SOCKETS.value: "ports",
     Kind.ATTEMPTS.value: "pod",
     **dict.fromkeys(
@@ -48,6 +49,8 @@ FORMATS: tuple[tuple[str, LayerName], ...] = (
     ("cilium", "dataplane"),
     ("calico", "dataplane"),
     ("conntrack", "dataplane"),
+    ("ip route", "pod"),
+    ("routes", "pod"),
     ("/proc/net", "ports"),
     ("ss", "ports"),
     ("netstat", "ports"),
@@ -72,6 +75,7 @@ WORDS = {
     Kind.ATTEMPTS: "recorded connections",
     Kind.NETWORK_POLICY: "NetworkPolicies",
     Kind.CONNTRACK: "connection tracking",
+    Kind.ROUTES: "routes",
     Kind.EVENT: "events",
     Kind.WORKLOAD: "rollouts",
     Kind.NODE_REPORT: "reports of nodes",
@@ -128,8 +132,10 @@ def cautious(result: LayerResult, observations: tuple[Observation[Any], ...]) ->
 
 
 def _could_not(one: Observation[Any]) -> bool:
-    """It was there and could not be read; a source of files says "no KIND ..." for what nobody recorded."""
-    return one.state is State.UNREADABLE and not one.reason.startswith("no ")
+    """It was there and could not be read. A source of files says "no KIND ..." for what nobody recorded, and a cluster names
+    no command for what it does not offer."""
+    offered = one.provenance.source != "kube" or bool(one.provenance.command)
+    return one.state is State.UNREADABLE and not one.reason.startswith("no ") and offered
 
 
 def weighed(results: list[LayerResult], damages: list[Damage]) -> list[LayerResult]:

@@ -3,7 +3,8 @@
 They run after the ports layer, when no layer failed before or with ``thorough``. One connection goes to each usable
 endpoint, and k to each cluster IP: with shares of 1/n, (1 - 1/n)^k is the chance that k new connections all miss one
 backend, and k is the least that brings it to 2 % (at most MAX_REPEATS). A pinned client (ClientIP affinity) sees one
-backend, however often it asks. Evidence that was recorded is met by what it has.
+backend, however often it asks. One endpoint a node is also sent a few large requests, where the port speaks HTTP. Node ports
+are tried on the client's node and on others that should answer. Evidence that was recorded is met by what it has.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Generator
 
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.evidence.facts.need import Cost, Kind, Need
-from svcpath.walk.ask import Asking, Batch, Replies
+from svcpath.walk.ask import Asking, Batch, Replies, client_pod
 from svcpath.walk.ask import nodes as nodes_of_cluster
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
@@ -24,6 +25,13 @@ MAX_REPEATS = 40
 MAX_NODES = 50
 PINNED_REPEATS = 3
 _HTTP_PORTS = frozenset({80, 8000, 8080, 8888})
+#: Large requests to an endpoint: one lost alone proves nothing.
+LARGE = 3
+#: Endpoints that large requests go to, each on another node, and nodes whose node ports are tried.
+MAX_LARGE = 4
+MAX_NODE_PORTS = 3
+_DNS_PORT = 53
+_PROTOCOLS = ("TCP", "UDP")
 _TLS_PORTS = frozenset({443, 6443, 8443})
 
 
@@ -31,9 +39,10 @@ def ask(request: Request) -> Asking[None]:
     """Have the connections made that this Service's ports call for."""
     view = yield from scene(request)
     through = _through_service(view)
-    urls = (*_direct(view), *through)
-    if urls and request.client:
-        yield from _probe(request, urls)
+    direct = _direct(view)
+    if (direct or through) and request.client:
+        nodes_ports = yield from _node_ports(view)
+        yield from _probe(request, (*direct, *through, *_large(view), *nodes_ports))
     if through and request.each_node:
         nodes = yield from nodes_of_cluster()
         yield tuple(
@@ -56,7 +65,10 @@ def _probe(request: Request, urls: tuple[str, ...]) -> Generator[Batch, Replies,
 
 
 def scheme(port: ServicePort) -> str:
-    """How to greet a port: http and https where its name, appProtocol or number says so, else a bare connection."""
+    """How to greet a port: http and https where its name, appProtocol or number says so, else a bare connection; a
+    question where a UDP port says DNS, else an empty datagram."""
+    if port.protocol == "UDP":
+        return "udp+dns" if port.port == _DNS_PORT or (port.name or "").lower().startswith("dns") else "udp"
     told = (port.app_protocol or port.name or "").lower()
     if told.startswith(("https", "tls")):
         return "https"
@@ -88,12 +100,53 @@ def pinned(service: Service) -> bool:
 def _direct(view: Scene) -> tuple[str, ...]:
     urls: dict[str, None] = {}
     for port in view.service_ports:
-        if port.protocol != "TCP":
+        if port.protocol not in _PROTOCOLS:
             continue
         for endpoint in view.usable_for(port)[:MAX_ENDPOINTS]:
             found = endpoint.port_for(port)
             if found is not None and found.port is not None:
                 urls[f"{scheme(port)}://{host_port(endpoint.address, found.port)}"] = None
+    return tuple(urls)
+
+
+def _large(view: Scene) -> tuple[str, ...]:
+    """Large requests to one endpoint a node, for the path between two nodes is what loses them."""
+    found: dict[str, str] = {}
+    for port in view.service_ports:
+        if port.protocol == "TCP" and scheme(port) == "http":
+            for endpoint in view.usable_for(port):
+                place = endpoint.port_for(port)
+                node = f"{endpoint.endpoint.node_name or endpoint.address} {endpoint.family}"
+                if place is not None and place.port is not None and len(found) < MAX_LARGE:
+                    found.setdefault(node, f"large://{host_port(endpoint.address, place.port)}")
+    return tuple(url for url in found.values() for _ in range(LARGE))
+
+
+def _node_ports(view: Scene) -> Asking[tuple[str, ...]]:
+    """The Service's node ports on nodes that should answer there: with externalTrafficPolicy Local those alone that have an
+    endpoint of their own."""
+    service = view.service
+    if service is None or not any(port.node_port for port in view.service_ports):
+        return ()
+    client = yield from client_pod(view.request.client_namespace, view.request.client_name)
+    home = client.fact.spec.node_name if client else ""
+    listed = yield from nodes_of_cluster()
+    families = {6 if ":" in address else 4 for address in service.cluster_ips}
+    urls: list[str] = []
+    for port in view.service_ports:
+        having = {one.endpoint.node_name for one in view.usable_for(port)}
+        local = service.spec.external_traffic_policy == "Local"
+        nodes = [one.fact for one in listed.present if not local or one.fact.name in having]
+        nodes.sort(key=lambda one: (one.name != home, one.name not in having, one.name))
+        if not port.node_port or port.protocol not in _PROTOCOLS or not having:
+            continue
+        for node in nodes[:MAX_NODE_PORTS]:
+            addresses = [one.address for one in node.status.addresses or () if one.type == "InternalIP"]
+            urls += [
+                f"{scheme(port)}://{host_port(address, port.node_port)}"
+                for address in addresses
+                if (6 if ":" in address else 4) in families
+            ]
     return tuple(urls)
 
 
@@ -103,7 +156,7 @@ def _through_service(view: Scene) -> tuple[str, ...]:
         return ()
     urls: list[str] = []
     for port in view.service_ports:
-        if port.protocol != "TCP":
+        if port.protocol not in _PROTOCOLS:
             continue
         for address in service.cluster_ips:
             family = 6 if ":" in address else 4

@@ -43,7 +43,8 @@ def check(request: Request, layers: tuple[LayerResult, ...]) -> Asking[tuple[Fin
 
 
 def _share(attempt: Attempt, one: Observation[Attempts]) -> str:
-    same = [each for each in one.fact.attempts if (each.host, each.port) == (attempt.host, attempt.port)]
+    place = (attempt.protocol, attempt.host, attempt.port)
+    same = [each for each in one.fact.attempts if (each.protocol, each.host, each.port) == place]
     bad = sum(1 for each in same if each.outcome in FAILED)
     return f" in {bad} of {len(same)} attempts" if one.fact.repeated and len(same) > 1 else ""
 
@@ -51,11 +52,11 @@ def _share(attempt: Attempt, one: Observation[Attempts]) -> str:
 def _newest(view: Scene, observed: tuple[Observation[Attempts], ...]) -> list[tuple[Attempt, Observation[Attempts]]]:
     """The newest attempt per client, host and port that goes to this Service or one of its backends; of attempts that
     were repeated to count failures, one that failed."""
-    latest: dict[tuple[str, str, int], tuple[Attempt, Observation[Attempts]]] = {}
+    latest: dict[tuple[str, str, str, int], tuple[Attempt, Observation[Attempts]]] = {}
     for one in observed:
         for attempt in one.fact.attempts:
             if _is_service(view, attempt) or _is_backend(view, attempt):
-                key = (attempt.client, attempt.host, attempt.port)
+                key = (attempt.client, attempt.protocol, attempt.host, attempt.port)
                 before = latest.get(key)
                 if one.fact.repeated and before and before[1] is one and before[0].outcome in FAILED:
                     continue

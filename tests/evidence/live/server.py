@@ -64,6 +64,7 @@ class Api:
     page: int = 500
     date: float = 0.0
     jobs: list[dict[str, Any]] = field(default_factory=list)
+    commands: list[list[str]] = field(default_factory=list)
     seen: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
 
@@ -173,6 +174,7 @@ class Api:
         socket = web.WebSocketResponse(protocols=("v5.channel.k8s.io", "v4.channel.k8s.io"))
         await socket.prepare(request)
         command = request.query.getall("command")
+        self.commands.append(command)
         pod = request.path.split("/")[6]
         if self.exec_trouble == "slow":
             await asyncio.sleep(3600)

@@ -9,7 +9,7 @@ import pytest
 
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
-from svcpath.evidence.sources.inpod import attempt_of
+from svcpath.evidence.sources.dials import attempt_of
 from svcpath.evidence.sources.kube import ClusterSource
 from tests.evidence.live.conftest import PROCESSES, Source
 from tests.evidence.live.server import Api

@@ -37,7 +37,7 @@ def with_leave(bare: Api, tmp_path: Path) -> Iterator[ClusterSource]:
 
 
 def test_the_nodes_table_comes_through_its_kube_proxy_in_one_exec(scripted: Api, source: Source) -> None:
-    needs = [Need(kind, node="w1", cost=Cost.EXEC) for kind in (Kind.NFT_LIST, Kind.CONNTRACK, Kind.HAIRPIN_MODE)]
+    needs = [Need(kind, node="w1", cost=Cost.EXEC) for kind in (Kind.NFT_LIST, Kind.SYSCTL, Kind.HAIRPIN_MODE)]
     with source(scripted) as cluster:
         found = cluster.observe(needs)
     assert [each[0].state for each in found] == [State.PRESENT] * 3

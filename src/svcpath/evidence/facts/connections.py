@@ -10,7 +10,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     ``host`` is what the client named (a name or an address without brackets), ``address`` the address it connected to
     (empty if unknown), ``outcome`` one of: ok, http-error (connected, status >= 400 or broken reply), refused, timeout,
-    reset, no-route, dns-failure, tls-error, error, unknown (the evidence says where it connects, not how it ends).
+    reset, no-route, dns-failure, tls-error, stalled (connected, and what was sent got no answer in time), unanswered (a
+    datagram that nothing came back for: that says nothing), error, unknown (the evidence says where it connects, not how
+    it ends).
+    ``padded`` is the size of a request that was made large on purpose, to fill whole segments of ``segment`` bytes, and
+    ``unacknowledged`` what of it the other side's kernel had not confirmed at the end (None: not known).
     ``client`` is the Pod ("namespace/name" or name), "other" for
     "some other Pod", or "". ``status`` is the HTTP status (0: none), ``body`` the first bytes of the reply.
     """
@@ -29,6 +33,9 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     at: str = ""
     error: str = ""
     line: int = 0
+    padded: int = 0
+    segment: int = 0
+    unacknowledged: int | None = None
 
 
 class Attempts(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,6 +57,7 @@ class Kind(enum.Enum):
     CONNTRACK_STATS = "conntrack-stats"
     SYSCTL = "sysctl"
     HAIRPIN_MODE = "hairpin_mode"
+    ROUTES = "routes"
     NODE_REPORT = "node-report"
     KUBE_PROXY_CONFIG = "kube-proxy-config"
     METRICS = "metrics"
@@ -104,7 +105,8 @@ class Need:
     ``node`` or ``pod`` asks for every one that there is, pod "?" for what the evidence names no owner of. ``service``
     narrows slices and events to one Service. ``permission`` names the right a live source must have, e.g. "create
     pods/exec". ``about`` says what a live look is about and bounds it: the names to look up (LOOKUPS), what to
-    connect to as URLs, one per attempt (ATTEMPTS), the namespaces or nodes that are enough (a kind asked for without
+    connect to as URLs, one per attempt (ATTEMPTS), the frontends whose flows count, as addresses and node ports
+    (CONNTRACK), health check ports (HEALTH_REPLIES), the namespaces or nodes that are enough (a kind asked for without
     one). Recorded evidence gives all it has.
     """
 

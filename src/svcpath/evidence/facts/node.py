@@ -17,6 +17,42 @@ class HairpinModes(msgspec.Struct, frozen=True):
     ports: dict[str, bool]
 
 
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """One route as `ip route show table all` prints it. ``destination`` is a prefix (0.0.0.0/0 for default); ``kind`` unicast,
+    local, blackhole, unreachable, prohibit, throw, broadcast, ...; ``device`` "" where several hops share the route."""
+
+    destination: str
+    kind: str = "unicast"
+    table: str = "main"
+    device: str = ""
+    via: str = ""
+    metric: int = 0
+    mtu: int = 0
+
+
+class RoutingRule(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of `ip rule`. ``source`` and ``destination`` are prefixes, "" for all; ``action`` lookup, blackhole, ...;
+    ``other`` are the selectors that are not addresses (fwmark, iif, ...) as printed."""
+
+    priority: int
+    family: int
+    table: str = ""
+    action: str = "lookup"
+    source: str = ""
+    destination: str = ""
+    other: str = ""
+
+
+class RoutingTables(msgspec.Struct, frozen=True, kw_only=True):
+    """A node's routes, the rules that choose a table, and the MTU of each interface. Without rules the kernel's three
+    stand (local, main, default). ``unread``: lines that were not understood."""
+
+    routes: tuple[Route, ...] = ()
+    rules: tuple[RoutingRule, ...] = ()
+    mtus: dict[str, int] = {}
+    unread: int = 0
+
+
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """A line or two about a node: its name, the STATUS column of `kubectl get nodes` (Ready, NotReady, Unknown, ...),
     its kernel release, its kube-proxy version ("1.28"); what is not told is empty. ``note`` is the rest of the line.

@@ -21,6 +21,7 @@ from svcpath.evidence.facts.connections import Attempt, Attempts
 SCHEMA = "svcpath.attempts/v1"
 OUTCOMES = frozenset(
     {"ok", "http-error", "refused", "timeout", "reset", "no-route", "dns-failure", "tls-error", "error", "unknown"}
+    | {"stalled", "unanswered"}
 )
 
 _CURL = re.compile(
@@ -85,6 +86,9 @@ class _Recorded(msgspec.Struct, rename=None):
     source_port: int = 0
     at: str = ""
     error: str = ""
+    padded: int = 0
+    segment: int = 0
+    unacknowledged: int | None = None
 
 
 def from_json(value: dict[str, Any]) -> Attempts:

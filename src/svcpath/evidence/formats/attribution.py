@@ -23,7 +23,7 @@ from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats.item import Item
 
 NODE_STATE = frozenset(
-    {*DATA_PLANE_DUMPS, Kind.CONNTRACK, Kind.CONNTRACK_STATS, Kind.SYSCTL, Kind.HAIRPIN_MODE, Kind.METRICS}
+    {*DATA_PLANE_DUMPS, Kind.CONNTRACK, Kind.CONNTRACK_STATS, Kind.SYSCTL, Kind.HAIRPIN_MODE, Kind.METRICS, Kind.ROUTES}
 )
 POD_STATE = frozenset(
     {
@@ -47,7 +47,7 @@ SCOPED = NODE_STATE | POD_STATE | {Kind.LOG, Kind.NODE_REPORT}
 _EXTENSIONS = frozenset({"txt", "log", "json", "jsonl", "yaml", "yml", "conf", "out", "gz", "prom", "list", "dump"})
 _FORMAT_WORDS = re.compile(
     r"iptables|ip6tables|nft|ipvs|ipset|conntrack|proc|tcp|udp|ss|sysctl|resolv|hosts?|nsswitch|env|log|kube-proxy|coredns|"
-    r"metrics|names|attempts|dump|list|save|ruleset|during|before|after|sockets|listeners"
+    r"metrics|routes?|rules|names|attempts|dump|list|save|ruleset|during|before|after|sockets|listeners"
 )
 
 

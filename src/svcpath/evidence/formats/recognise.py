@@ -30,6 +30,7 @@ from svcpath.evidence.formats import (
     procnet,
     proxyconfig,
     resolverfiles,
+    routes,
     ss,
 )
 from svcpath.evidence.formats import (
@@ -67,6 +68,7 @@ FORMATS: tuple[Format, ...] = (
     Format("conntrack -S", conntrack.is_stats, conntrack.read_stats),
     Format("conntrack -L", conntrack.is_flows, conntrack.read_flows),
     Format("/proc/net sockets", procnet.is_procnet, procnet.read_procnet),
+    Format("ip route", routes.is_routes, routes.read_routes),
     Format("ss", ss.is_ss, ss.read_ss),
     Format("netstat", netstat.is_netstat, netstat.read_netstat),
     _dump("ipset", dumps.is_ipset, Kind.IPSET),

@@ -15,24 +15,24 @@ from typing import Any
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
-from svcpath.evidence.facts.connections import Attempt, Attempts
-from svcpath.evidence.facts.dns import Lookup, Lookups
+from svcpath.evidence.facts.connections import Attempts
+from svcpath.evidence.facts.dns import Lookups
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.facts.sockets import Socket, SocketTable
 from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats import commands, procnet, resolverfiles
 from svcpath.evidence.formats import text as texts
-from svcpath.evidence.formats.attempts import address_of, outcome_of, target
+from svcpath.evidence.sources import dials, lookups
 from svcpath.evidence.sources import inpod_scripts as scripts
 from svcpath.evidence.sources.debug_container import attach
-from svcpath.evidence.sources.inpod_runtime import Process, application, family, libc, processes, runtime
+from svcpath.evidence.sources.inpod_runtime import Process, application, family, jvms, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
 from svcpath.evidence.sources.kube_objects import ObjectReader
 
 Observed = Observation[Any]
-CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
+CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME, Kind.JVM)
 KINDS = frozenset({*CLIENT_FILES, Kind.SOCKETS, Kind.LOOKUPS, Kind.ATTEMPTS})
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 EXEC_RULE = 'the rule: {apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"]}'
@@ -203,6 +203,8 @@ class PodReader:
         where = self._provenance(need, looked.container)
         if need.kind is Kind.RUNTIME:
             return self._runtime(need, looked, where)
+        if need.kind is Kind.JVM:
+            return self._jvm(need, looked, where)
         section = looked.sections.get(_FILES.get(need.kind, "environment"))
         if section is None or section.code is None:
             return self._unreadable(need, looked.trouble or "the exec ended before this was read", where)
@@ -228,6 +230,15 @@ class PodReader:
             return self._unreadable(need, found, where)
         return Observation(need.kind, State.PRESENT, found, provenance=where)
 
+    def _jvm(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
+        section = looked.sections.get("jvm")
+        if section is None or section.code is None:
+            return self._unreadable(need, looked.trouble or "the exec ended before this was read", where)
+        found = jvms(section.decoded)
+        if found is None:
+            return Observation(need.kind, State.ABSENT, reason="no JVM runs in the container", provenance=where)
+        return Observation(need.kind, State.PRESENT, found, provenance=where)
+
     # --- lookups ----------------------------------------------------------------------------------------------------
 
     async def _lookups(self, need: Need, container: str) -> Observed:
@@ -250,12 +261,12 @@ class PodReader:
             return self._unreadable(need, f"container {container} has no program that resolves as an application does")
         libcs = looked.sections.get("libc")
         held = libc(libcs.decoded if libcs else "")
-        label = _label(program, rows, held.only)
-        lookups = tuple(found for row in rows.split("\n") if (found := _lookup(row, label, self._client.at)))
-        where = self._provenance(need, container, _lookup_command(program, need.about[0]))
-        if not lookups:
+        whose = lookups.label(program, rows, held.only)
+        resolved = tuple(found for row in rows.split("\n") if (found := lookups.lookup(row, whose, self._client.at)))
+        where = self._provenance(need, container, lookups.command(program, need.about[0]))
+        if not resolved:
             return self._unreadable(need, done.trouble or f"{program} printed no result", where)
-        return Observation(need.kind, State.PRESENT, Lookups(lookups=lookups), provenance=where)
+        return Observation(need.kind, State.PRESENT, Lookups(lookups=resolved), provenance=where)
 
     # --- sockets ----------------------------------------------------------------------------------------------------
 
@@ -295,7 +306,7 @@ class PodReader:
         if not urls:
             return self._unreadable(need, f"the cap of {self._execs.limits.probes} probes is reached")
         self._probes += len(urls)
-        script = Script.of({"dial": scripts.available(tuple(scripts.DIALS), scripts.DIALS)})
+        script = dials.script()
         seconds = 10 + 5 * (len(urls) / 16)
         done = await self._execs.run(need.pod, container, script.command(*urls), "connections", seconds=seconds)
         section = script.sections(done.out).get("dial")
@@ -307,16 +318,15 @@ class PodReader:
             if _no_shell(done):
                 raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
             return self._unreadable(need, done.trouble or _said(done))
-        program, _, rows = section.decoded.partition("\n")
+        program, attempts = dials.read(section.decoded, need.pod, self._client.at)
         if program == "none":
-            wanted = ", ".join(scripts.DIALS)
+            wanted = ", ".join(dials.DIALS)
             return self._unreadable(need, f"container {container} has nothing to connect with ({wanted})")
-        attempts = tuple(
-            found
-            for row in rows.split("\n")
-            if (found := attempt_of(row, program, need.pod, self._client.at)) is not None
-        )
-        where = self._provenance(need, container, dial_command(program, urls[0]))
+        where = self._provenance(need, container, dials.dial_command(program, urls[0]))
+        if not attempts and all(url.startswith("udp") for url in urls):
+            return self._unreadable(
+                need, f"container {container} has no python3, and {program} sends no datagrams", where
+            )
         if not attempts:
             return self._unreadable(need, done.trouble or f"{program} printed no result", where)
         return Observation(need.kind, State.PRESENT, Attempts(attempts=attempts, repeated=True), provenance=where)
@@ -329,7 +339,7 @@ class PodReader:
             namespace, name = _split(need.pod)
             words = ["kubectl", "-n", namespace, "exec", name, "-c", container, "--"]
             command = f"{shlex.join(words)} {inner}"
-        elif need.kind is Kind.RUNTIME:
+        elif need.kind in (Kind.RUNTIME, Kind.JVM):
             command = commands.for_state(Kind.RESOLV_CONF, "", need.pod, container).replace(
                 "cat /etc/resolv.conf", "ls -l /proc/1/exe"
             )
@@ -391,53 +401,6 @@ def _said(done: Executed) -> str:
     return words or f"exit {done.code}"
 
 
-def _label(program: str, rows: str, only: str) -> str:
-    """Whose resolver answered: the libc that the program itself names, else the container's only one."""
-    if program == "java":
-        return "jvm"
-    told = re.search(r"(?m)^libc\t(?:glibc (\d+\.\d+)|unknown)", rows)
-    if told and told.group(1):
-        return f"glibc-{told.group(1)}"
-    return only or program
-
-
-def _lookup(row: str, label: str, at: str) -> Lookup | None:
-    words = row.split("\t")
-    if len(words) < 3 or words[0] == "libc":
-        return None
-    name, code, rest = words[0], words[1], words[2]
-    if code == "ok":
-        addresses = tuple(
-            dict.fromkeys(address for word in rest.split() if (address := address_of(word.split("%")[0])))
-        )
-        if addresses:
-            return Lookup(resolver=label, name=name, addresses=addresses, at=at)
-        return Lookup(resolver=label, name=name, error=f"no address in {rest[:100]!r}", at=at)
-    return Lookup(resolver=label, name=name, code=code, error=rest[:200], at=at)
-
-
-def _lookup_command(program: str, name: str) -> str:
-    quoted = shlex.quote(name)
-    if program.startswith("python"):
-        return f"{program} -c {shlex.quote(f'import socket; print(socket.getaddrinfo({name!r}, None))')}"
-    if program == "ping":
-        return f"ping -c 1 {quoted}"
-    return f"getent ahosts {quoted}" if program == "getent" else f"{program}  # resolves {quoted}"
-
-
-def dial_command(program: str, url: str) -> str:
-    where = target(url) or ("ADDRESS", 0)
-    if program == "curl" and url.startswith("http"):
-        return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"
-    if program.startswith("python"):
-        return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({where!r}, 2))')}"
-    if program == "nc":
-        return f"nc -v -z -w 2 {where[0]} {where[1]}"
-    if program == "wget":
-        return f"wget -T 2 -q -O /dev/null {shlex.quote(url + '/')}"
-    return f"timeout 3 bash -c 'exec 3<>/dev/tcp/{where[0]}/{where[1]}'"
-
-
 def _socket_table(sections: Mapping[str, Section]) -> SocketTable | None:
     sockets: list[Socket] = []
     covers: set[str] = set()
@@ -450,80 +413,3 @@ def _socket_table(sections: Mapping[str, Section]) -> SocketTable | None:
                 sockets.extend(item.value.sockets)
                 covers |= {name} if name != "both" else item.value.covers
     return SocketTable(sockets=tuple(sockets), covers=frozenset(covers)) if covers else None
-
-
-_CURL = re.compile(r"^(.*?)\s*W=(\d{3}) I=(\S*) P=(-?\d+) T=([\d.]+)$")
-_CURL_EXITS = {"28": "timeout", "35": "tls-error", "60": "tls-error", "52": "http-error", "56": "http-error"}
-
-
-def attempt_of(row: str, program: str, pod: str, at: str) -> Attempt | None:
-    """One line of a dial script as an Attempt; None for a line that is none."""
-    words = row.split("\t")
-    where = target(words[0]) if words[0] else None
-    if where is None or len(words) < 3:
-        return None
-    status, source, source_port, seconds = 0, "", 0, None
-    if program == "python3":
-        if len(words) != 7:
-            return None
-        outcome, error = words[1], words[6]
-        status = int(words[2]) if words[2].isdecimal() else 0
-        source, source_port = words[3], int(words[4]) if words[4].isdecimal() else 0
-        seconds = float(words[5]) if re.fullmatch(r"\d+\.\d+", words[5]) else None
-        if outcome == "errno":
-            outcome = outcome_of(error)[0]
-    elif program == "curl":
-        outcome, error, status, source, source_port, seconds = _curl(words[1], words[2])
-    else:
-        outcome, error = _plain(words[1], words[2])
-    if outcome == "ok" and status >= 400:
-        outcome = "http-error"
-    host, port = where
-    return Attempt(
-        client=pod,
-        host=host,
-        port=port,
-        outcome=outcome,
-        address=address_of(host),
-        status=status,
-        seconds=seconds,
-        source_address=address_of(source),
-        source_port=source_port,
-        at=at,
-        error="" if outcome == "ok" else error[:200],
-    )
-
-
-def _curl(code: str, text: str) -> tuple[str, str, int, str, int, float | None]:
-    match = _CURL.match(text)
-    if match is None:
-        return "error", text or f"curl: exit {code}", 0, "", 0, None
-    said, status, source, port, took = match.groups()
-    seconds = float(took) if float(took) > 0 else None
-    local = (int(status), source, max(int(port), 0), seconds)
-    if code == "0" or (seconds is not None and code in ("28", "48")):
-        # telnet:// and a server that stays silent: the connection itself stood.
-        return ("ok" if code == "0" or int(status) == 0 else "http-error"), said, *local
-    told = outcome_of(said)[0]
-    outcome = told if code in ("7", "28") and told in ("refused", "timeout", "no-route", "reset") else ""
-    if not outcome:
-        outcome = _CURL_EXITS.get(code, "http-error" if seconds is not None else "")
-    if not outcome:
-        after = re.search(r"after (\d{1,9}) ms", said)
-        outcome = "refused" if code == "7" and after and int(after.group(1)) < 1000 else "error"
-    return outcome, said, *local
-
-
-def _plain(code: str, text: str) -> tuple[str, str]:
-    """bash, nc and wget: exit code and what was said."""
-    if code == "0":
-        return "ok", ""
-    if code in ("124", "143"):
-        return "timeout", text or "no answer in 3 s"
-    told, _ = outcome_of(text)
-    if told != "error":
-        return told, text
-    if re.search(r"server returned error|HTTP/1", text):
-        return "http-error", text
-    # nc says nothing of a refusal unless asked, and its time is bounded above: what it means stays open.
-    return "error", text or f"exit {code}"

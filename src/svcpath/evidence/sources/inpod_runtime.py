@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from svcpath.evidence.facts.node import Runtime
+from svcpath.evidence.facts.node import JvmRuns, JvmSettings, Runtime
 
 _WRAPPERS = frozenset(
     {
@@ -146,3 +146,33 @@ def family(app: Process | None) -> str:
         if re.fullmatch(rf"{known}[\d.]*(?:-fpm[\d.]*)?", name):
             return known
     return ""
+
+
+def jvms(text: str) -> JvmRuns | None:
+    """The settings of each JVM that a look found; None when there is none."""
+    flags: dict[str, list[str]] = {}
+    properties: dict[str, dict[str, str]] = {}
+    for line in text.split("\n"):
+        words = line.split("\t")
+        if words[0] == "jvm" and len(words) == 2:
+            flags.setdefault(words[1], [])
+        elif words[0] == "flag" and len(words) == 3 and words[1] in flags:
+            flags[words[1]].append(words[2])
+        elif words[0] == "property" and len(words) == 3 and words[1] in flags:
+            name, _, value = words[2].partition("=")
+            properties.setdefault(words[1], {})[name] = value
+    if not flags:
+        return None
+    return JvmRuns(
+        tuple(
+            JvmSettings(
+                flags=tuple(held),
+                security_manager=any(
+                    flag.startswith("-Djava.security.manager") and not flag.endswith(("=disallow", "=allow"))
+                    for flag in held
+                ),
+                security_properties=properties.get(pid, {}),
+            )
+            for pid, held in flags.items()
+        )
+    )

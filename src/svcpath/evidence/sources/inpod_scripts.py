@@ -60,6 +60,24 @@ done
 :
 """
 
+#: Of a JVM's arguments and of the three variables that its launcher reads (JAVA_TOOL_OPTIONS of JVMTI, the java command), only
+#: the properties that decide how names are cached and which family comes first leave the container.
+JVM = r"""
+keep='-D(sun\.net\.inetaddr\.(negative\.)?ttl|networkaddress\.cache\.(negative\.|stale\.)?ttl|java\.net\.preferIPv(4Stack|6Addresses)|java\.security\.manager)(=[A-Za-z0-9-]{0,16})?$'
+for d in /proc/[0-9]*; do
+  e=$(readlink "$d/exe" 2>/dev/null); case $e in */java) ;; *) continue;; esac
+  p=${d#/proc/}
+  printf 'jvm\t%s\n' "$p"
+  { tr '\0' '\n' <"$d/environ" | grep -E '^(JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS)=' | tr ' =' '\n='; tr '\0' '\n' <"$d/cmdline"; } 2>/dev/null |
+    sed 's/^[A-Z_]*=-D/-D/' | grep -E "^$keep" | while read -r l; do printf 'flag\t%s\t%s\n' "$p" "$l"; done
+  h=${e%/bin/java}
+  for f in "$h/conf/security/java.security" "$h/lib/security/java.security" "$h/jre/lib/security/java.security"; do
+    [ -r "$f" ] && grep -E '^networkaddress\.cache\.[a-z.]+=-?[0-9]+$' "$f" | while read -r l; do printf 'property\t%s\t%s\n' "$p" "$l"; done
+  done
+done
+:
+"""
+
 _PYTHON_LOOKUP = (
     "import socket,sys,os\n"
     "try: v=os.confstr('CS_GNU_LIBC_VERSION')\n"
@@ -122,70 +140,12 @@ OF_RUNTIME: Mapping[str, tuple[str, ...]] = {
 }
 ANY_LIBC = ("python3", "python", "getent", "node", "php", "ruby", "ping")
 
-_PYTHON_DIAL = (
-    "import socket,sys,time,threading\n"
-    "def dial(u):\n"
-    "  s,_,r=u.partition('://'); h,_,p=r.rpartition(':'); h=h.strip('[]'); t=time.time(); o=e='';c=0;l=('',0);d=''\n"
-    "  k=socket.socket(socket.AF_INET6 if ':' in h else socket.AF_INET,socket.SOCK_STREAM); k.settimeout(2)\n"
-    "  try:\n"
-    "    k.connect((h,int(p))); d='%.6f'%(time.time()-t); l=k.getsockname(); o='ok'\n"
-    "  except socket.timeout: o='timeout'; e='no answer in 2 s'\n"
-    "  except Exception as x: o='errno'; e=str(x)\n"
-    "  if o=='ok' and s=='http':\n"
-    "    try:\n"
-    "      k.sendall(('GET / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n\\r\\n').encode()); b=k.recv(512)\n"
-    "      w=b.split(b' ',2)\n"
-    "      if b[:5]==b'HTTP/' and len(w)>1: c=int(w[1][:3])\n"
-    "      else: o='http-error'; e='no HTTP reply' if b else 'closed without a reply'\n"
-    "    except socket.timeout: o='http-error'; e='no reply in 2 s'\n"
-    "    except Exception as x: o='http-error'; e=str(x)\n"
-    "  if o=='ok' and s=='https':\n"
-    "    try:\n"
-    "      import ssl; q=ssl.create_default_context(); q.check_hostname=False; q.verify_mode=ssl.CERT_NONE; q.wrap_socket(k).close()\n"
-    "    except Exception as x: o='tls-error'; e=str(x)\n"
-    "  k.close(); print('\\t'.join([u,o,str(c),l[0],str(l[1]),d,e.replace('\\n',' ').replace('\\t',' ')])+'\\n',end='',flush=True)\n"
-    "a=sys.argv[1:]\n"
-    "for i in range(0,len(a),16):\n"
-    "  g=[threading.Thread(target=dial,args=(u,)) for u in a[i:i+16]]\n"
-    "  [x.start() for x in g]; [x.join() for x in g]\n"
-)
-_EACH = 'set -f; i=0; for u in "$@"; do { %s; } & i=$((i+1)); [ $((i %% 16)) -eq 0 ] && wait; done; wait'
-_SPLIT = "r=${u#*://}; p=${r##*:}; h=${r%:*}; h=${h#\\[}; h=${h%\\]}"
-_LINE = "printf '%s\\t%s\\t%s\\n'"
-_WITHIN = 't=; command -v timeout >/dev/null 2>&1 && t="timeout 3"'
-#: Program that connects -> shell text; URLs are "$@".
-DIALS: Mapping[str, str] = {
-    "python3": 'python3 -c "$DIAL" "$@"',
-    "curl": _EACH
-    % (
-        "case $u in tcp://*) v=telnet://${u#tcp://};; *) v=$u/;; esac; "
-        "o=$(curl -sSk --connect-timeout 2 --max-time 4 -o /dev/null "
-        "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
-        f'; {_LINE} "$u" $c "$(echo $o)"'
-    ),
-    "bash": _WITHIN
-    + "; "
-    + _EACH % (_SPLIT + f'; o=$($t bash -c "exec 3<>/dev/tcp/$h/$p" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)"'),
-    "nc": _WITHIN
-    + "; "
-    + _EACH
-    % (
-        _SPLIT + f'; o=$($t nc -v -z -w 2 "$h" "$p" 2>&1 </dev/null); c=$?; case $o in *sage*|*nvalid*|*nknown*) '
-        f'o=$($t nc -w 2 "$h" "$p" 2>&1 </dev/null); c=$?;; esac; {_LINE} "$u" $c "$(echo $o)"'
-    ),
-    "wget": _WITHIN
-    + "; "
-    + _EACH
-    % (f'case $u in http*) o=$($t wget -T 2 -q -O /dev/null "$u/" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)";; esac'),
-}
-
 _TEXTS = {
     "PYTHON": _PYTHON_LOOKUP,
     "NODE": _NODE_LOOKUP,
     "JAVA": _JAVA_LOOKUP,
     "PHP": _PHP_LOOKUP,
     "RUBY": _RUBY_LOOKUP,
-    "DIAL": _PYTHON_DIAL,
 }
 
 
@@ -211,16 +171,18 @@ class Script:
 
     looks: Mapping[str, str]
     word: str
+    texts: Mapping[str, str]
 
     @classmethod
-    def of(cls, looks: Mapping[str, str]) -> Script:
-        return cls(looks, secrets.token_hex(8))
+    def of(cls, looks: Mapping[str, str], texts: Mapping[str, str] | None = None) -> Script:
+        """``texts`` are programs by the name of the shell variable in which a look finds them."""
+        return cls(looks, secrets.token_hex(8), {**_TEXTS, **(texts or {})})
 
     def command(self, *arguments: str) -> list[str]:
         """argv for an exec."""
         texts = "".join(
             f"{name}={_quoted(text)}; "
-            for name, text in _TEXTS.items()
+            for name, text in self.texts.items()
             if any(f'${name}"' in look for look in self.looks.values())
         )
         body = "".join(
@@ -266,6 +228,7 @@ def client_look() -> Script:
             "environment": f"env | grep -E '^({kept})='; :",
             "processes": PROCESSES,
             "libc": LIBC,
+            "jvm": JVM,
         }
     )
 

@@ -21,7 +21,8 @@ from svcpath.evidence.sources import inpod, node, rights
 from svcpath.evidence.sources.inpod import Done, Execs, Limits, PodReader
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
-from svcpath.evidence.sources.node import Agent, NodeReader
+from svcpath.evidence.sources.node import NodeReader
+from svcpath.evidence.sources.node_looks import Agent
 from svcpath.evidence.sources.rights import Answer
 
 T = TypeVar("T")

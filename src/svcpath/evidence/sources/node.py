@@ -8,29 +8,23 @@ by itself. Nothing is changed on the node.
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
-from svcpath.evidence.facts.conntrack import FlowTable
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.node import HairpinModes, Sysctls
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.facts.text import LogText, RawText
-from svcpath.evidence.formats import commands, conntrack, corefile, dumps, logs, private, proxyconfig
-from svcpath.evidence.formats import text as texts
-from svcpath.evidence.formats.kubernetes import read_page
-from svcpath.evidence.formats.text import Text
-from svcpath.evidence.sources import inpod_scripts as scripts
-from svcpath.evidence.sources.inpod import Execs, attempt_of, dial_command
+from svcpath.evidence.facts.text import RawText
+from svcpath.evidence.formats import commands
+from svcpath.evidence.sources import components, dials, node_looks
+from svcpath.evidence.sources.inpod import Execs
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
 from svcpath.evidence.sources.kube_objects import ObjectReader
+from svcpath.evidence.sources.node_looks import Agent
 from svcpath.evidence.sources.node_pod import node_pod
 
 Observed = Observation[Any]
@@ -40,88 +34,11 @@ AGENT_NAMESPACES = ("kube-system", "calico-system", "cilium")
 _AGENT_SELECTOR = "k8s-app in (kube-proxy,cilium,calico-node)"
 _OTHER_SELECTOR = "component=kube-proxy"
 
-SYSCTLS = (
-    "net.ipv4.ip_forward",
-    "net.ipv6.conf.all.forwarding",
-    "net.ipv4.conf.all.rp_filter",
-    "net.ipv4.conf.default.rp_filter",
-    "net.ipv4.conf.all.route_localnet",
-    "net.bridge.bridge-nf-call-iptables",
-    "net.bridge.bridge-nf-call-ip6tables",
-    "net.netfilter.nf_conntrack_max",
-    "net.netfilter.nf_conntrack_count",
-    "net.netfilter.nf_conntrack_tcp_be_liberal",
-    "net.ipv4.vs.conntrack",
-    "net.ipv4.vs.conn_reuse_mode",
-    "net.ipv4.vs.expire_nodest_conn",
-    "net.ipv4.vs.expire_quiescent_template",
-)
-_PATHS = {name: "/proc/sys/" + name.replace(".", "/") for name in SYSCTLS}
-#: Look -> shell text, in the kube-proxy Pod. The first word is run directly where there is no shell.
-PROXY_LOOKS: Mapping[str, str] = {
-    "iptables-save": "iptables-save",
-    "ip6tables-save": "ip6tables-save",
-    "iptables-legacy-save": "iptables-legacy-save",
-    "nft": "nft list ruleset",
-    "ip_vs": "[ -s /proc/net/ip_vs ] && cat /proc/net/ip_vs",
-    "ipvsadm-lcn": "[ -s /proc/net/ip_vs ] && ipvsadm -Lcn",
-    "ipset": "ipset list",
-    "conntrack-stats": "conntrack -S",
-    # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then.
-    "sysctl": "for k in " + " ".join(_PATHS.values()) + '; do [ -r $k ] && echo "$k = $(cat $k)"; done; :',
-    "hairpin": "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
-    # Last: of a full table (262144 entries and more) the output is cut, and with it all that would come after.
-    "conntrack": "conntrack -L || cat /proc/net/nf_conntrack",
-    "conntrack6": "conntrack -L -f ipv6",
-}
-CILIUM_LOOKS: Mapping[str, str] = {
-    "cilium-service-list": "cilium-dbg service list -o json || cilium service list -o json",
-    "cilium-lb-list": "cilium-dbg bpf lb list || cilium bpf lb list",
-    "cilium-lb-backends": "cilium-dbg bpf lb list --backends || cilium bpf lb list --backends",
-    "cilium-ct-list": "cilium-dbg bpf ct list global || cilium bpf ct list global",
-}
-CALICO_LOOKS: Mapping[str, str] = {"calico-nat": "calico-node -bpf nat dump"}
-_NO_SHELL: Mapping[str, tuple[str, ...]] = {
-    "iptables-save": ("iptables-save",),
-    "ip6tables-save": ("ip6tables-save",),
-    "nft": ("nft", "list", "ruleset"),
-    "conntrack": ("conntrack", "-L"),
-}
-_RAW: Mapping[Kind, tuple[str, ...]] = {
-    Kind.IPTABLES_SAVE: ("iptables-save", "ip6tables-save", "iptables-legacy-save"),
-    Kind.NFT_LIST: ("nft",),
-    Kind.PROC_IP_VS: ("ip_vs",),
-    Kind.IPVSADM_LCN: ("ipvsadm-lcn",),
-    Kind.IPSET: ("ipset",),
-    Kind.CILIUM_SERVICE_LIST: ("cilium-service-list",),
-    Kind.CILIUM_BPF_LB_LIST: ("cilium-lb-list",),
-    Kind.CILIUM_BPF_LB_BACKENDS: ("cilium-lb-backends",),
-    Kind.CILIUM_BPF_CT_LIST: ("cilium-ct-list",),
-    Kind.CALICO_NAT_DUMP: ("calico-nat",),
-}
-_PARSED = frozenset({Kind.CONNTRACK, Kind.CONNTRACK_STATS, Kind.SYSCTL, Kind.HAIRPIN_MODE})
-_READ_AS_TEXT = frozenset({Kind.NFT_JSON, Kind.IPVSADM_LN})
-KINDS = frozenset({*_RAW, *_PARSED, *_READ_AS_TEXT, Kind.LOG, Kind.KUBE_PROXY_CONFIG, Kind.COREFILE, Kind.METRICS})
-#: Lines of a component's log.
-_TAIL = 400
+KINDS = frozenset({*node_looks.RAW, *node_looks.PARSED, *node_looks.READ_AS_TEXT, *components.KINDS})
+#: Kinds that are about something, and so have a look of their own: its name, its shell text.
+_OWN_LOOKS = {Kind.CONNTRACK: ("flows", node_looks.FLOWS), Kind.HEALTH_REPLIES: ("health", node_looks.HEALTH)}
 #: Nodes that are looked at when the client's is not known, without --all-nodes.
 SOME_NODES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A Pod through which a node can be looked at."""
-
-    pod: str
-    container: str
-    node: str
-    kind: str  #: kube-proxy, cilium or calico
-
-    @property
-    def looks(self) -> Mapping[str, str]:
-        if self.kind == "cilium":
-            return {**PROXY_LOOKS, **CILIUM_LOOKS}
-        return {**PROXY_LOOKS, **CALICO_LOOKS} if self.kind == "calico" else PROXY_LOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +70,23 @@ class NodeReader:
         self._node_image = node_image
         self._seen: dict[str, asyncio.Task[_Seen]] = {}
         self._agents: asyncio.Task[tuple[Agent, ...]] | None = None
-        self._logs: dict[str, asyncio.Task[Observed]] = {}
+        self._components = components.ComponentReader(client, objects)
         self.troubles: list[str] = []
 
     async def meet(self, need: Need) -> tuple[Observed, ...]:
-        if need.kind is Kind.LOG:
-            return await self._log(need)
-        if need.kind in (Kind.COREFILE, Kind.KUBE_PROXY_CONFIG):
-            return await self._config_maps(need)
-        if need.node == "?" or need.kind in _READ_AS_TEXT:
+        if need.kind in components.KINDS:
+            return await self._components.meet(need, await self.agents() if need.node else ())
+        if need.node == "?" or need.kind in node_looks.READ_AS_TEXT:
             return (_quiet(need, "the same is read in another form"),)
-        nodes, left = await self._nodes(need.node, need.about)
+        own = need.kind in _OWN_LOOKS
+        if own and not need.about:
+            return (_quiet(need, "nothing was asked about"),)
+        nodes, left = await self._nodes(need.node, () if own else need.about)
         if not nodes:
             return (_unreadable(need, "", self._why_no_agent()),)
         found: list[Observed] = []
-        for node, seen in zip(nodes, await asyncio.gather(*(self._node(node) for node in nodes)), strict=True):
+        looks = [self._about(need, node) if own else self._node(node) for node in nodes]
+        for node, seen in zip(nodes, await asyncio.gather(*looks), strict=True):
             found.extend(self._of_node(need, node, seen))
         if left:
             why = f"{left} more nodes were not looked at: --from pod/NAME names the node that counts, --all-nodes takes all"
@@ -231,6 +150,24 @@ class NodeReader:
                     through[name] = agent
         return _Seen(sections, through, "; ".join(troubles) if not sections else "")
 
+    async def _about(self, need: Need, node: str) -> _Seen:
+        """A look for one Need alone, through whichever agent of the node can show it."""
+        name, text = _OWN_LOOKS[need.kind]
+        script = Script.of({name: text})
+        troubles: list[str] = []
+        for agent in (one for one in await self.agents() if one.node == node):
+            what = f"{need.kind.value} of node {node}"
+            try:
+                done = await self._execs.run(agent.pod, agent.container, script.command(*need.about), what)
+            except ApiTrouble as error:
+                troubles.append(str(error))
+                continue
+            section = script.sections(done.out).get(name)
+            if section is not None and node_looks.parsed(need.kind, {name: section}, node) is not None:
+                return _Seen({name: section}, {name: agent})
+            troubles.append(done.trouble or f"{agent.pod} can't show it")
+        return _Seen({}, {}, "; ".join(troubles) or self._why_no_agent())
+
     async def _from_own_pod(self, node: str) -> _Seen:
         try:
             async with node_pod(self._client, node, self._node_image) as own:
@@ -252,7 +189,7 @@ class NodeReader:
         agent = next((one for one in await self.agents() if one.node == need.node), None)
         if agent is None:
             return (_unreadable(need, need.node, self._why_no_agent()),)
-        script = Script.of({"dial": scripts.available(tuple(scripts.DIALS), scripts.DIALS)})
+        script = dials.script()
         try:
             done = await self._execs.run(
                 agent.pod,
@@ -264,15 +201,10 @@ class NodeReader:
         except ApiTrouble as error:
             return (_unreadable(need, need.node, str(error)),)
         section = script.sections(done.out).get("dial")
-        program, _, rows = section.decoded.partition("\n") if section else ("none", "", "")
-        attempts = tuple(
-            found
-            for row in rows.split("\n")
-            if (found := attempt_of(row, program, f"node/{need.node}", self._client.at)) is not None
-        )
+        program, attempts = dials.read(section.decoded if section else "none", f"node/{need.node}", self._client.at)
         if not attempts:
             return (_unreadable(need, need.node, done.trouble or f"{agent.pod} has nothing to connect with"),)
-        where = self._where(need, need.node, agent, dial_command(program, need.about[0]))
+        where = self._where(need, need.node, agent, dials.dial_command(program, need.about[0]))
         value = Attempts(attempts=attempts, repeated=True)
         return (Observation(need.kind, State.PRESENT, value, provenance=where),)
 
@@ -293,7 +225,7 @@ class NodeReader:
 
     async def _without_shell(self, agent: Agent, first: Executed) -> dict[str, Section] | str:
         found: dict[str, Section] = {}
-        for name, words in _NO_SHELL.items():
+        for name, words in node_looks.NO_SHELL.items():
             done = await self._execs.run(agent.pod, agent.container, list(words), f"{name} of node {agent.node}")
             if done.code is not None and done.code not in (126, 127):
                 found[name] = Section(done.out, done.code)
@@ -304,34 +236,26 @@ class NodeReader:
     def _of_node(self, need: Need, node: str, seen: _Seen) -> list[Observed]:
         if seen.trouble:
             return [_unreadable(need, node, seen.trouble)]
-        if need.kind in _RAW:
+        if need.kind in node_looks.RAW:
             return self._raw(need, node, seen)
-        if need.kind is Kind.METRICS:
-            return [_quiet(need, "kube-proxy's metrics are not read live")]
-        name = {
-            Kind.CONNTRACK: "conntrack",
-            Kind.CONNTRACK_STATS: "conntrack-stats",
-            Kind.SYSCTL: "sysctl",
-            Kind.HAIRPIN_MODE: "hairpin",
-        }[need.kind]
+        name = node_looks.PARSED[need.kind][0]
         section = seen.sections.get(name)
         if section is None or section.code is None:
             return [_unreadable(need, node, "the exec ended before this was read")]
         where = self._where(need, node, seen.through[name])
-        value = _parsed(need.kind, section, seen.sections.get("conntrack6"))
-        if value is None:
-            missing = section.code == 127 or not section.text.strip()
-            state = State.ABSENT if need.kind is Kind.HAIRPIN_MODE and missing else State.UNREADABLE
-            reason = (
-                "no bridge on the node"
-                if state is State.ABSENT
-                else f"the agent's image can't show it (exit {section.code})"
-            )
-            return [Observation(need.kind, state, reason=reason, provenance=where)]
-        return [Observation(need.kind, State.PRESENT, value, provenance=where)]
+        value = node_looks.parsed(need.kind, seen.sections, node)
+        if value is not None:
+            return [Observation(need.kind, State.PRESENT, value, provenance=where)]
+        if need.kind is Kind.METRICS:
+            return [_quiet(need, "kube-proxy's metrics are not reached from its Pod")]
+        missing = section.code == 127 or not section.text.strip()
+        if need.kind is Kind.HAIRPIN_MODE and missing:
+            return [Observation(need.kind, State.ABSENT, reason="no bridge on the node", provenance=where)]
+        reason = f"the agent's image can't show it (exit {section.code})"
+        return [Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)]
 
     def _raw(self, need: Need, node: str, seen: _Seen) -> list[Observed]:
-        names = _RAW[need.kind]
+        names = node_looks.RAW[need.kind]
         if not any(name in agent.looks for name in names for agent in seen.through.values()):
             where = Provenance(source="kube", node=node)
             return [Observation(need.kind, State.ABSENT, reason="the node runs no such agent", provenance=where)]
@@ -345,7 +269,7 @@ class NodeReader:
                 broken = True
                 continue
             body = section.decoded.strip("\n")
-            if section.good and _holds(need.kind, body):
+            if section.good and node_looks.holds(need.kind, body):
                 where = self._where(need, node, seen.through[name], name)
                 found.append(Observation(need.kind, State.PRESENT, RawText(body + "\n"), provenance=where))
             elif section.good or section.code in (1, 127):
@@ -372,101 +296,6 @@ class NodeReader:
         words = ["kubectl", "-n", namespace, "exec", name, "-c", agent.container, "--"]
         return Provenance(source="kube", command=f"{shlex.join(words)} {inner}", at=self._client.at or None, node=node)
 
-    # --- logs and configuration ---------------------------------------------------------------------------------------
-
-    async def _log(self, need: Need) -> tuple[Observed, ...]:
-        """With a node: its kube-proxy's. Without: those of the cluster DNS."""
-        wanted: list[tuple[str, str, str, str]] = []
-        if need.node:
-            wanted = [
-                (one.pod, one.container, one.node, "kube-proxy")
-                for one in await self.agents()
-                if one.node == need.node and one.kind == "kube-proxy"
-            ]
-            if not wanted:
-                return (_quiet(need, "no kube-proxy Pod on the node"),)
-        else:
-            listed = await self._objects.all_of(Kind.POD, "kube-system", "k8s-app in (kube-dns,node-local-dns)")
-            if listed.trouble:
-                return (_unreadable(need, "", listed.trouble),)
-            wanted = [
-                (f"{pod.namespace}/{pod.name}", _main(pod), pod.spec.node_name or "", "coredns")
-                for pod in listed.objects
-                if isinstance(pod, api.Pod)
-            ][:4]
-            if not wanted:
-                return (_quiet(need, "no Pod of the cluster DNS in kube-system"),)
-        return tuple(await asyncio.gather(*(self._one_log(*one) for one in wanted)))
-
-    async def _one_log(self, pod: str, container: str, node: str, component: str) -> Observed:
-        key = f"{pod} {container}"
-        if key not in self._logs:
-            self._logs[key] = asyncio.ensure_future(self._read_log(pod, container, node, component))
-        return await self._logs[key]
-
-    async def _read_log(self, pod: str, container: str, node: str, component: str) -> Observed:
-        namespace, _, name = pod.rpartition("/")
-        command = shlex.join(["kubectl", "-n", namespace, "logs", name, "-c", container, f"--tail={_TAIL}"])
-        where = Provenance(source="kube", command=command, node=node, pod=pod, container=container)
-        query = [("container", container), ("tailLines", str(_TAIL)), ("limitBytes", str(1 << 20))]
-        try:
-            data = await self._client.get(f"/api/v1/namespaces/{namespace}/pods/{name}/log", query)
-        except ApiTrouble as error:
-            reason = str(error)
-            if error.status == 403:
-                reason = (
-                    f"forbidden: no right to get pods/log in namespace {namespace}; the rule: "
-                    '{apiGroups: [""], resources: ["pods/log"], verbs: ["get"]}'
-                )
-            return Observation(Kind.LOG, State.UNREADABLE, reason=reason, provenance=where)
-        body = private.log(data.decode("utf-8", "replace"))
-        if not body.strip():
-            return Observation(Kind.LOG, State.ABSENT, reason="the log is empty", provenance=where)
-        where = Provenance(
-            source="kube", command=command, at=self._client.at or None, node=node, pod=pod, container=container
-        )
-        told = logs.component(body) or component
-        return Observation(Kind.LOG, State.PRESENT, LogText(component=told, text=body), provenance=where)
-
-    async def _config_maps(self, need: Need) -> tuple[Observed, ...]:
-        names = ("coredns", "node-local-dns") if need.kind is Kind.COREFILE else ("kube-proxy",)
-        answers = await asyncio.gather(*(self._config_map(need, name) for name in names))
-        return tuple(one for held in answers for one in held) or (_quiet(need, "no such ConfigMap in kube-system"),)
-
-    async def _config_map(self, need: Need, name: str) -> list[Observed]:
-        command = f"kubectl -n kube-system get configmap {name} -o yaml"
-        where = Provenance(source="kube", command=command, at=self._client.at or None)
-        path = f"/api/v1/namespaces/kube-system/configmaps/{name}"
-        try:
-            page = read_page(b'{"kind":"List","apiVersion":"v1","items":[' + await self._client.get(path) + b"]}")
-        except ApiTrouble as error:
-            if error.status == 404:
-                return []
-            reason = str(error)
-            if error.status == 403:
-                rule = f'{{apiGroups: [""], resources: ["configmaps"], resourceNames: ["{name}"], verbs: ["get"]}}'
-                reason = f"forbidden: no right to get configmap {name} in namespace kube-system; the rule: {rule}"
-            return [Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)]
-        except FormatError as error:
-            return [Observation(need.kind, State.UNREADABLE, reason=str(error), provenance=where)]
-        found: list[Observed] = []
-        for item in page.items:
-            data = item.value.data if isinstance(item.value, api.ConfigMap) else None
-            for content in (data or {}).values():
-                value = _config(need.kind, content)
-                if value is not None:
-                    found.append(Observation(need.kind, State.PRESENT, value, provenance=where))
-        return found
-
-
-def _config(kind: Kind, content: str) -> Any:
-    if kind is Kind.COREFILE:
-        return RawText(content) if corefile.looks_like(content) else None
-    try:
-        return proxyconfig.from_text(content)
-    except FormatError:
-        return None
-
 
 def _agent(pod: api.Pod) -> Agent | None:
     label = pod.labels.get("k8s-app") or pod.labels.get("component") or ""
@@ -477,66 +306,6 @@ def _agent(pod: api.Pod) -> Agent | None:
     wanted = {"kube-proxy": "kube-proxy", "cilium": "cilium-agent", "calico": "calico-node"}[kind]
     container = wanted if wanted in names else next(iter(names), "")
     return Agent(f"{pod.namespace}/{pod.name}", container, pod.spec.node_name, kind)
-
-
-def _main(pod: api.Pod) -> str:
-    return next((one.name for one in pod.spec.containers or ()), "")
-
-
-def _holds(kind: Kind, body: str) -> bool:
-    """Whether a dump shows anything: a table without rules of Services is still a table that was looked at."""
-    if not body.strip():
-        return False
-    known = {
-        Kind.IPTABLES_SAVE: dumps.is_iptables,
-        Kind.NFT_LIST: lambda text: bool(re.search(r"(?m)^table ", text.text)),
-        Kind.PROC_IP_VS: dumps.is_proc_ip_vs,
-        Kind.IPVSADM_LCN: dumps.is_ipvsadm_lcn,
-        Kind.IPSET: dumps.is_ipset,
-        Kind.CILIUM_BPF_LB_LIST: dumps.is_cilium_lb_list,
-        Kind.CILIUM_BPF_LB_BACKENDS: dumps.is_cilium_lb_backends,
-        Kind.CILIUM_BPF_CT_LIST: dumps.is_cilium_ct_list,
-        Kind.CALICO_NAT_DUMP: dumps.is_calico_nat,
-    }.get(kind)
-    return known is None or known(texts.of(body))
-
-
-def _parsed(kind: Kind, section: Section, more: Section | None) -> Any:
-    """The fact of a section; None when it holds none."""
-    text = texts.of(section.decoded.strip("\n"))
-    if not section.good or (not text.text.strip() and kind is not Kind.CONNTRACK):
-        return None
-    if kind is Kind.SYSCTL:
-        return _sysctls(text)
-    if kind is Kind.HAIRPIN_MODE:
-        return _hairpins(text)
-    if kind is Kind.CONNTRACK_STATS:
-        return conntrack.read_stats(text)[0].value if conntrack.is_stats(text) else None
-    flows: list[Any] = []
-    for one in (section, more):
-        if one is not None and one.good:
-            for item in conntrack.read_flows(texts.of(one.decoded)):
-                if isinstance(item.value, FlowTable):
-                    flows.extend(item.value.flows)
-    return FlowTable(flows=tuple(flows))
-
-
-def _sysctls(text: Text) -> Sysctls | None:
-    paths = {path: name for name, path in _PATHS.items()}
-    values: dict[str, str] = {}
-    for line in text.lines:
-        path, equals, value = line.partition(" = ")
-        if equals and path in paths:
-            values[paths[path]] = value.strip()
-    return Sysctls(values) if values else None
-
-
-_HAIRPIN = re.compile(r"/sys/class/net/[^/]+/brif/([^/]+)/hairpin_mode:([01])\s*")
-
-
-def _hairpins(text: Text) -> HairpinModes | None:
-    ports = {match[1]: match[2] == "1" for line in text.lines if (match := _HAIRPIN.fullmatch(line))}
-    return HairpinModes(ports) if ports else None
 
 
 def _quiet(need: Need, reason: str) -> Observed:

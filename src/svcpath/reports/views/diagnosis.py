@@ -123,7 +123,9 @@ def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
             last = points[-1]
             subject = last.text.partition(" ")[0]
             more = one.sentence.removeprefix(f"{subject} ")
-            points[-1] = Point(f"{last.text}; {more}", last.command, f"{last.place}, {one.place}")
+            points[-1] = Point(
+                f"{last.text}; {more}", last.command, ", ".join(place for place in (last.place, one.place) if place)
+            )
         else:
             points.append(_point(one))
     return points

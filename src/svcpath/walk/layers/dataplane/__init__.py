@@ -104,6 +104,29 @@ def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.C
     return found, agreement.compare(view, service, node, found)
 
 
+def _tuples(view: Scene) -> tuple[str, ...]:
+    """What of a node's connection tracking is this Service's: the frontends, and direct connections to its endpoints."""
+    service = view.service
+    if service is None or service.is_external_name:
+        return ()
+    balancer = service.status.load_balancer if service.status else None
+    balanced = balancer.ingress if balancer else None
+    addresses = [
+        *service.cluster_ips,
+        *(service.spec.external_ips or ()),
+        *(one.ip for one in balanced or () if one.ip),
+        *(endpoint.address for endpoint in view.usable[:20]),
+    ]
+    numbers = sorted({port.node_port for port in view.service_ports if port.node_port})
+    return tuple(dict.fromkeys([*addresses, *(f"nodeport/{number}" for number in numbers)]))
+
+
+def _health_port(view: Scene) -> tuple[str, ...]:
+    """The health check that a load balancer asks nodes; to a Pod of the cluster it is nothing."""
+    port = view.service.spec.health_check_node_port if view.service is not None else None
+    return (str(port),) if port and not view.request.client else ()
+
+
 def _around(
     view: Scene,
     service: Service | None,
@@ -114,12 +137,12 @@ def _around(
 ) -> Asking[list[Judgement]]:
     """What decides beside the table: connection tracking, kernel settings, health checks, connection entries."""
     conntrack, sysctls, durations, hairpin, attempts, health, connections = yield (
-        Need(Kind.CONNTRACK, node=client_node),
+        Need(Kind.CONNTRACK, node=client_node, about=_tuples(view)),
         Need(Kind.SYSCTL, node=client_node),
         Need(Kind.DURATIONS),
         Need(Kind.HAIRPIN_MODE, about=(client_node,) if client_node else ()),
         Need(Kind.ATTEMPTS),
-        Need(Kind.HEALTH_REPLIES),
+        Need(Kind.HEALTH_REPLIES, about=_health_port(view)),
         Need(Kind.IPVSADM_LCN, node=client_node),
     )
     table = planes[0].used.table if planes and planes[0].used else None
@@ -134,6 +157,6 @@ def _around(
     ]
     judgements.append(connections_check.check(view, attempts))
     if service is not None:
-        judgements.append(flows.check(view, service, conntrack.present))
+        judgements.append(flows.check(view, service, conntrack.present, attempts))
         judgements.append(policy.check(view, service, compared, reports, health))
     return judgements

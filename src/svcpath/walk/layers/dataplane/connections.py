@@ -5,12 +5,16 @@ Failed ones are judged where no layer explains them (walk/unexplained.py); here 
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.finding import Judgement
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.probes import miss, pinned
 from svcpath.walk.scene import Scene, canonical, host_port
 
-_WORKS = ("ok", "http-error", "tls-error")
+_WORKS = ("ok", "http-error", "tls-error", "stalled")
+Place = tuple[str, str, int]
 
 
 def check(view: Scene, attempts: Reply) -> Judgement:
@@ -18,33 +22,91 @@ def check(view: Scene, attempts: Reply) -> Judgement:
     if service is None or not service.cluster_ips:
         return Judgement(looked=False)
     addresses = {canonical(ip) for ip in service.cluster_ips}
-    ports = {port.port: port for port in view.service_ports}
-    tried: dict[tuple[str, int], list[bool]] = {}
+    ports = {(port.protocol, port.port): port for port in view.service_ports}
+    tried: dict[Place, list[bool]] = {}
+    quiet: dict[Place, int] = {}
     nodes: dict[str, list[bool]] = {}
     for one in attempts.present:
         if not one.fact.repeated:
             continue
         for attempt in one.fact.attempts:
-            address = canonical(attempt.address or attempt.host)
-            if address in addresses and attempt.port in ports and attempt.client.startswith("node/"):
+            place = (attempt.protocol, canonical(attempt.address or attempt.host), attempt.port)
+            if place[1] not in addresses or (place[0], place[2]) not in ports:
+                continue
+            if attempt.outcome == "unanswered":
+                quiet[place] = quiet.get(place, 0) + 1
+            elif attempt.client.startswith("node/"):
                 nodes.setdefault(attempt.client[5:], []).append(attempt.outcome in _WORKS)
-            elif address in addresses and attempt.port in ports:
-                tried.setdefault((address, attempt.port), []).append(attempt.outcome in _WORKS)
-    if not tried and not nodes:
+            else:
+                tried.setdefault(place, []).append(attempt.outcome in _WORKS)
+    ported = _node_ports(view, attempts, addresses)
+    if not tried and not nodes and not quiet and not ported:
         return Judgement(looked=False)
     phrases: list[str] = []
-    for (address, number), results in tried.items():
-        phrase = f"{sum(results)} of {len(results)} new connections to {host_port(address, number)} answer"
+    for (protocol, address, number), results in tried.items():
+        what = "datagrams" if protocol == "UDP" else "new connections"
+        phrase = f"{sum(results)} of {len(results)} {what} to {host_port(address, number)} answer"
         if all(results):
             family = 6 if ":" in address else 4
-            backends = sum(1 for each in view.usable_for(ports[number]) if each.family == family)
+            backends = sum(1 for each in view.usable_for(ports[protocol, number]) if each.family == family)
             if pinned(service):
                 phrase += " (ClientIP affinity: one client address is one sample)"
             elif backends > 1:
                 phrase += f" ({miss(backends, len(results)):.1%} chance that they all missed one of {backends})"
         phrases.append(phrase)
+    for (_, address, number), count in quiet.items():
+        phrases.append(f"{count} datagrams to {host_port(address, number)} not answered, which is not refused")
     if nodes:
         matrix = ", ".join(f"{node} {sum(results)}/{len(results)}" for node, results in sorted(nodes.items()))
         phrases.append(f"answered from the nodes themselves: {matrix}")
+    findings, phrase = _judged(view, ported)
     every = (*tried.values(), *nodes.values())
-    return Judgement(phrase=", ".join(phrases), looked=all(all(results) for results in every))
+    held = (*phrases, *((phrase,) if phrase else ()))
+    return Judgement(findings=findings, phrase=", ".join(held), looked=bool(every) and all(all(one) for one in every))
+
+
+Ported = dict[Place, tuple[Attempt, Observation[Attempts]]]
+
+
+def _node_ports(view: Scene, attempts: Reply, cluster_ips: set[str]) -> Ported:
+    """The newest attempt to each node address on one of the Service's node ports."""
+    numbers = {(port.protocol, port.node_port) for port in view.service_ports if port.node_port}
+    backends = {endpoint.address for endpoint in view.distinct}
+    found: Ported = {}
+    for one in attempts.present:
+        for attempt in one.fact.attempts:
+            address = canonical(attempt.address or attempt.host)
+            asked = one.fact.repeated and (attempt.protocol, attempt.port) in numbers
+            if asked and address not in cluster_ips and address not in backends:
+                found[attempt.protocol, address, attempt.port] = (attempt, one)
+    return found
+
+
+def _judged(view: Scene, ported: Ported) -> tuple[tuple[Finding, ...], str]:
+    """A node port that does not answer from inside is a warning: firewalls, nodePortAddresses and policies that the
+    cluster IP does not meet may want it so."""
+    answered = [place for place, (attempt, _) in ported.items() if attempt.outcome in _WORKS]
+    failed = [
+        (place, held)
+        for place, held in ported.items()
+        if held[0].outcome in ("refused", "timeout", "no-route", "reset")
+    ]
+    words = ", ".join(host_port(address, number) for _, address, number in answered)
+    phrase = f"node port answers on {words}" if answered else ""
+    if not failed:
+        return (), phrase
+    (_, address, number), (attempt, one) = failed[0]
+    place = host_port(address, number)
+    found = finding(
+        "SP623",
+        Status.WARN,
+        f"node port {place}: {attempt.outcome} from {attempt.client or 'the client'}"
+        + (f"; it answers on {words}" if words else ""),
+        evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", one),),
+        standing=Standing.POSSIBLE,
+        share=f"{len(failed)} of {len(ported)} node ports that were tried",
+        namespace=view.request.client_namespace or view.request.namespace,
+        client=view.request.client_name or "CLIENT-POD",
+        url=f"http://{place}/",
+    )
+    return (found,), phrase

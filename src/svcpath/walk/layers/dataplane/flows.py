@@ -8,15 +8,16 @@ from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
+from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.scene import Scene, canonical, host_port
 
 #: Port numbers and words that suggest long-lived HTTP/2.
 GRPC = ("grpc", "h2c", "http2")
 
 
-def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...]) -> Judgement:
+def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...], attempts: Reply) -> Judgement:
     """Stale entries are findings of the data plane; connections to what is leaving, or that keep others idle, of the
     lifecycle."""
     if not observed or not (view.slices or view.slices_reply.absent):
@@ -30,7 +31,7 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...])
         findings.extend(_stale(view, judged, one))
         findings.extend(_untranslated(judged, one))
         findings.extend(_removed(view, judged, one))
-        findings.extend(_unanswered(judged, one))
+        findings.extend(_unanswered(_still(judged, attempts), one))
         findings.extend(_crowded(view, service, judged, items, one))
     return Judgement(findings=tuple(findings), looked=bool(findings))
 
@@ -128,6 +129,27 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
                 )
             )
     return findings
+
+
+def _still(judged: tuple[Judged, ...], attempts: Reply) -> tuple[Judged, ...]:
+    """Without flows that wait for a reply of a backend that answers now: their SYN was sent before (nf_conntrack keeps one
+    for two minutes), and what was wrong then is over."""
+    newest: dict[tuple[str, int], bool] = {}
+    for one in attempts.present:
+        for attempt in one.fact.attempts:
+            if one.fact.repeated and attempt.protocol == "TCP" and not attempt.padded:
+                place = (canonical(attempt.address or attempt.host), attempt.port)
+                good = attempt.outcome in ("ok", "http-error", "tls-error")
+                newest[place] = good and newest.get(place, True)
+    return tuple(
+        one
+        for one in judged
+        if one.kind is not FlowKind.RETURN_PATH
+        or not (
+            newest.get((one.backend.address, one.backend.port))
+            and newest.get((one.frontend.address, one.frontend.port))
+        )
+    )
 
 
 def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:

@@ -6,7 +6,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.pod import direct, policies, state
+from svcpath.walk.layers.pod import direct, policies, routes, segments, state
 from svcpath.walk.request import Request
 from svcpath.walk.scene import host_port, scene
 from svcpath.walk.shell import shell
@@ -21,7 +21,13 @@ def layer(request: Request) -> Asking[LayerResult]:
         Need(Kind.ATTEMPTS, pod=request.client, cost=Cost.PROBE, permission="create pods/exec")
     )
     policy = yield from policies.check(view, attempts)
-    judgements = [direct.check(view, attempts), policy, (yield from state.check(view, attempts))]
+    judgements = [
+        direct.check(view, attempts),
+        (yield from routes.check(view, attempts)),
+        segments.check(view, attempts),
+        policy,
+        (yield from state.check(view, attempts)),
+    ]
     if not attempts.present:
         endpoint = view.usable[0]
         port = next((port for port in endpoint.slice.ports or () if port.port is not None), None)

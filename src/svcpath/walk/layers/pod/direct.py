@@ -6,24 +6,27 @@ dropped. So refused and timed out are findings of this layer with rival hypothes
 
 from __future__ import annotations
 
+import dataclasses
+
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
+from svcpath.walk.findings.finding import Evidence, Falsifier, Finding, Hypothesis, Judgement, Standing, Status
 from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+from svcpath.walk.shell import shell
 
 FAILED = ("refused", "timeout", "reset", "no-route", "error")
 
 
 def check(view: Scene, attempts: Reply) -> Judgement:
-    tried = _direct(view, attempts)
-    if not tried:
+    found = tried(view, attempts)
+    if not found:
         return Judgement(looked=False)
     findings: list[Finding] = []
     phrases: list[str] = []
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
-    for (address, port), held in tried.items():
+    for (address, port, _), held in found.items():
         endpoint = by_address[address]
         # The newest attempt tells how it is now; the earlier ones are kept as evidence.
         newest, observation = held[-1]
@@ -39,20 +42,36 @@ def check(view: Scene, attempts: Reply) -> Judgement:
     return Judgement(findings=tuple(findings), phrase=", ".join(phrases[:4]))
 
 
-def _direct(view: Scene, attempts: Reply) -> dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]]:
-    """Attempts to an endpoint's address on its slice port, by address and port, oldest first."""
+def lost(view: Scene, attempts: Reply) -> dict[str, tuple[EndpointView, Observation[Attempts]]]:
+    """Endpoints, by address, whose newest direct connection got no answer or was told that there is no way."""
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
-    found: dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
+    found: dict[str, tuple[EndpointView, Observation[Attempts]]] = {}
+    for (address, _, _), held in tried(view, attempts).items():
+        attempt, one = held[-1]
+        if attempt.outcome in ("timeout", "no-route"):
+            found[address] = (by_address[address], one)
+    return found
+
+
+Place = tuple[str, int, str]
+
+
+def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Observation[Attempts]]]]:
+    """Attempts to an endpoint's address on its slice port, by address, port and protocol, oldest first."""
+    by_address = {endpoint.address: endpoint for endpoint in view.usable}
+    found: dict[Place, list[tuple[Attempt, Observation[Attempts]]]] = {}
     for one in attempts.present:
         for attempt in one.fact.attempts:
+            if attempt.padded:
+                continue
             if view.request.client and attempt.client and not _same_pod(attempt.client, view.request.client):
                 continue
             endpoint = by_address.get(canonical(attempt.address or attempt.host))
             if endpoint is None:
                 continue
-            ports = {port.port for port in endpoint.slice.ports or ()}
-            if attempt.port in ports:
-                found.setdefault((endpoint.address, attempt.port), []).append((attempt, one))
+            ports = {(port.port, port.protocol or "TCP") for port in endpoint.slice.ports or ()}
+            if (attempt.port, attempt.protocol) in ports:
+                found.setdefault((endpoint.address, attempt.port, attempt.protocol), []).append((attempt, one))
     return found
 
 
@@ -61,6 +80,8 @@ def _same_pod(one: str, other: str) -> bool:
 
 
 def _word(attempt: Attempt) -> str:
+    if attempt.outcome == "unanswered":
+        return "took a datagram: not answered, which is not refused"
     if attempt.outcome == "ok":
         return "answers" if not attempt.status else f"answers {attempt.status}"
     return f"connects, {attempt.outcome} {attempt.status or attempt.error}".strip()
@@ -80,10 +101,10 @@ def _finding(
             Hypothesis("a route or return route between the nodes is missing", "pod", Standing.POSSIBLE, evidence),
             Hypothesis("the application accepts and does not answer", "pod", Standing.POSSIBLE, evidence),
         )
-    return finding(
+    found = finding(
         code,
         Status.FAIL,
-        f"direct connection to {place} ({endpoint.who}): {attempt.outcome}{share}",
+        f"direct {'datagram' if attempt.protocol == 'UDP' else 'connection'} to {place} ({endpoint.who}): {attempt.outcome}{share}",
         evidence=evidence,
         standing=Standing.SUPPORTED,
         others=others,
@@ -93,3 +114,18 @@ def _finding(
         client=view.request.client_name or "CLIENT-POD",
         url=f"http://{place}/",
     )
+    return found if attempt.protocol != "UDP" else _asked_by_datagram(view, found, endpoint.address, port)
+
+
+def _asked_by_datagram(view: Scene, found: Finding, address: str, port: int) -> Finding:
+    """A datagram is not repeated with curl."""
+    command = shell(
+        "kubectl -n {namespace} exec {client} -- dig +time=2 +tries=1 @{address} -p {port} kubernetes.default",
+        namespace=view.request.client_namespace or view.request.namespace,
+        client=view.request.client_name or "CLIENT-POD",
+        address=address,
+        port=port,
+    )
+    first, *others = found.hypotheses
+    first = dataclasses.replace(first, falsifier=Falsifier(command, "printing an answer, whatever it says"))
+    return dataclasses.replace(found, hypotheses=(first, *others))

@@ -36,7 +36,12 @@ def _answering(attempts: Reply) -> set[str]:
     newest: dict[str, bool] = {}
     for one in attempts.present:
         for attempt in one.fact.attempts:
-            newest[canonical(attempt.address or attempt.host)] = attempt.outcome in ("ok", "http-error", "tls-error")
+            newest[canonical(attempt.address or attempt.host)] = attempt.outcome in (
+                "ok",
+                "http-error",
+                "tls-error",
+                "stalled",
+            )
     return {address for address, taken in newest.items() if taken}
 
 

@@ -174,19 +174,23 @@ def _takes(socket: Socket, address: str) -> bool:
     return False
 
 
-def _answered(attempts: Reply) -> dict[tuple[str, int], Observation[object]]:
+Answered = dict[tuple[str, str, int], Observation[object]]
+
+
+def _answered(attempts: Reply) -> Answered:
     """Addresses and ports to which a recorded connection succeeded: somebody listened there."""
-    answered: dict[tuple[str, int], Observation[object]] = {}
+    answered: Answered = {}
     for one in attempts.present:
         for attempt in one.fact.attempts:
             if attempt.outcome in ("ok", "http-error", "tls-error"):
-                answered.setdefault((canonical(attempt.address or attempt.host), attempt.port), one)
+                place = (attempt.protocol, canonical(attempt.address or attempt.host), attempt.port)
+                answered.setdefault(place, one)
     return answered
 
 
-def _replace_by_attempts(link: Link, answered: dict[tuple[str, int], Observation[object]]) -> Link:
+def _replace_by_attempts(link: Link, answered: Answered) -> Link:
     """Without a socket list, a recorded direct connection that succeeded shows the socket; an empty one it contradicts."""
-    if (link.endpoint.address, link.port) not in answered:
+    if (link.protocol, link.endpoint.address, link.port) not in answered:
         return link
     if link.reach in OPEN:
         return Link(link.endpoint, link.port, link.protocol, Reach.LISTENS, (), (), True, ())

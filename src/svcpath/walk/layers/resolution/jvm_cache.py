@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
 from svcpath.models.resolvers.jvm import Policy, Settings, policy
 from svcpath.walk.ask import Asking
@@ -15,7 +15,7 @@ from svcpath.walk.scene import Scene, canonical, family_of
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     runs, answers, attempts = yield (
-        Need(Kind.JVM, pod=request.client),
+        Need(Kind.JVM, pod=request.client, container=request.container, cost=Cost.EXEC, permission="create pods/exec"),
         Need(Kind.DNS_ANSWERS),
         Need(Kind.ATTEMPTS),
     )

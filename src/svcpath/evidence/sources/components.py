@@ -1,0 +1,140 @@
+"""What the API itself says of a cluster's components: their logs and their ConfigMaps."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from svcpath.errors import FormatError
+from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.text import LogText, RawText
+from svcpath.evidence.formats import corefile, logs, private, proxyconfig
+from svcpath.evidence.formats.kubernetes import read_page
+from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
+from svcpath.evidence.sources.kube_objects import ObjectReader
+from svcpath.evidence.sources.node_looks import Agent
+
+Observed = Observation[Any]
+KINDS = frozenset({Kind.LOG, Kind.KUBE_PROXY_CONFIG, Kind.COREFILE})
+#: Lines of a component's log.
+_TAIL = 400
+
+
+class ComponentReader:
+    """Meets Needs for logs and configuration; each log is read once."""
+
+    def __init__(self, client: KubeClient, objects: ObjectReader) -> None:
+        self._client = client
+        self._objects = objects
+        self._logs: dict[str, asyncio.Task[Observed]] = {}
+
+    async def meet(self, need: Need, agents: Sequence[Agent]) -> tuple[Observed, ...]:
+        """``agents`` are those of the cluster, for the log of a node's own."""
+        return await self._log(need, agents) if need.kind is Kind.LOG else await self._config_maps(need)
+
+    async def _log(self, need: Need, agents: Sequence[Agent]) -> tuple[Observed, ...]:
+        """With a node: its kube-proxy's. Without: those of the cluster DNS."""
+        wanted: list[tuple[str, str, str, str]] = []
+        if need.node:
+            wanted = [
+                (one.pod, one.container, one.node, "kube-proxy")
+                for one in agents
+                if one.node == need.node and one.kind == "kube-proxy"
+            ]
+            if not wanted:
+                return (_unread(need, "no kube-proxy Pod on the node"),)
+        else:
+            listed = await self._objects.all_of(Kind.POD, "kube-system", "k8s-app in (kube-dns,node-local-dns)")
+            if listed.trouble:
+                return (_unread(need, listed.trouble, "kubectl -n kube-system get pods"),)
+            wanted = [
+                (f"{pod.namespace}/{pod.name}", _main(pod), pod.spec.node_name or "", "coredns")
+                for pod in listed.objects
+                if isinstance(pod, api.Pod)
+            ][:4]
+            if not wanted:
+                return (_unread(need, "no Pod of the cluster DNS in kube-system"),)
+        return tuple(await asyncio.gather(*(self._one_log(*one) for one in wanted)))
+
+    async def _one_log(self, pod: str, container: str, node: str, component: str) -> Observed:
+        key = f"{pod} {container}"
+        if key not in self._logs:
+            self._logs[key] = asyncio.ensure_future(self._read_log(pod, container, node, component))
+        return await self._logs[key]
+
+    async def _read_log(self, pod: str, container: str, node: str, component: str) -> Observed:
+        namespace, _, name = pod.rpartition("/")
+        command = shlex.join(["kubectl", "-n", namespace, "logs", name, "-c", container, f"--tail={_TAIL}"])
+        where = Provenance(source="kube", command=command, node=node, pod=pod, container=container)
+        query = [("container", container), ("tailLines", str(_TAIL)), ("limitBytes", str(1 << 20))]
+        try:
+            data = await self._client.get(f"/api/v1/namespaces/{namespace}/pods/{name}/log", query)
+        except ApiTrouble as error:
+            reason = str(error)
+            if error.status == 403:
+                reason = (
+                    f"forbidden: no right to get pods/log in namespace {namespace}; the rule: "
+                    '{apiGroups: [""], resources: ["pods/log"], verbs: ["get"]}'
+                )
+            return Observation(Kind.LOG, State.UNREADABLE, reason=reason, provenance=where)
+        body = private.log(data.decode("utf-8", "replace"))
+        if not body.strip():
+            return Observation(Kind.LOG, State.ABSENT, reason="the log is empty", provenance=where)
+        where = Provenance(
+            source="kube", command=command, at=self._client.at or None, node=node, pod=pod, container=container
+        )
+        told = logs.component(body) or component
+        return Observation(Kind.LOG, State.PRESENT, LogText(component=told, text=body), provenance=where)
+
+    async def _config_maps(self, need: Need) -> tuple[Observed, ...]:
+        names = ("coredns", "node-local-dns") if need.kind is Kind.COREFILE else ("kube-proxy",)
+        answers = await asyncio.gather(*(self._config_map(need, name) for name in names))
+        return tuple(one for held in answers for one in held) or (_unread(need, "no such ConfigMap in kube-system"),)
+
+    async def _config_map(self, need: Need, name: str) -> list[Observed]:
+        command = f"kubectl -n kube-system get configmap {name} -o yaml"
+        where = Provenance(source="kube", command=command, at=self._client.at or None)
+        path = f"/api/v1/namespaces/kube-system/configmaps/{name}"
+        try:
+            page = read_page(b'{"kind":"List","apiVersion":"v1","items":[' + await self._client.get(path) + b"]}")
+        except ApiTrouble as error:
+            if error.status == 404:
+                return []
+            reason = str(error)
+            if error.status == 403:
+                rule = f'{{apiGroups: [""], resources: ["configmaps"], resourceNames: ["{name}"], verbs: ["get"]}}'
+                reason = f"forbidden: no right to get configmap {name} in namespace kube-system; the rule: {rule}"
+            return [Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)]
+        except FormatError as error:
+            return [Observation(need.kind, State.UNREADABLE, reason=str(error), provenance=where)]
+        found: list[Observed] = []
+        for item in page.items:
+            data = item.value.data if isinstance(item.value, api.ConfigMap) else None
+            for content in (data or {}).values():
+                value = _config(need.kind, content)
+                if value is not None:
+                    found.append(Observation(need.kind, State.PRESENT, value, provenance=where))
+        return found
+
+
+def _config(kind: Kind, content: str) -> Any:
+    if kind is Kind.COREFILE:
+        return RawText(content) if corefile.looks_like(content) else None
+    try:
+        return proxyconfig.from_text(content)
+    except FormatError:
+        return None
+
+
+def _main(pod: api.Pod) -> str:
+    return next((one.name for one in pod.spec.containers or ()), "")
+
+
+def _unread(need: Need, reason: str, command: str = "") -> Observed:
+    """Without a command nothing went wrong: there is just nothing of this kind to look at."""
+    where = Provenance(source="kube", command=command, node=need.node)
+    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)

@@ -1,0 +1,215 @@
+"""Connections and datagrams from inside a container: the shell text that makes them, and its lines read as Attempts.
+
+How each URL is greeted: tcp (opened and closed), http (GET /), https (a TLS handshake), large (GET / with a header that fills
+whole segments), udp (an empty datagram: silence says nothing, a port unreachable says refused), udp+dns (a question, which a
+DNS server answers). What has no Python does what its tool can; datagrams and unacknowledged bytes only Python tells.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from svcpath.evidence.facts.connections import Attempt
+from svcpath.evidence.formats.attempts import address_of, outcome_of, target
+from svcpath.evidence.sources.inpod_scripts import Script, available
+
+#: Bytes of a large request's header, where the dialler does not say.
+PADDED = 3000
+
+_PYTHON_DIAL = (
+    "import socket,sys,time,threading\n"
+    "def dial(u):\n"
+    "  s,_,r=u.partition('://'); h,_,p=r.rpartition(':'); h=h.strip('[]'); t=time.time(); o=e='';c=0;l=('',0);d='';m=g=0;w='';y=s[:3]=='udp'\n"
+    "  k=socket.socket(socket.AF_INET6 if ':' in h else socket.AF_INET,socket.SOCK_DGRAM if y else socket.SOCK_STREAM); k.settimeout(2)\n"
+    "  try:\n"
+    "    k.connect((h,int(p))); d='%.6f'%(time.time()-t); l=k.getsockname(); o='ok'\n"
+    "  except socket.timeout: o='timeout'; e='no answer in 2 s'\n"
+    "  except Exception as x: o='errno'; e=str(x)\n"
+    "  if o=='ok' and y:\n"
+    "    q=b'' if s=='udp' else b'\\x5c\\x70\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\12kubernetes\\7default\\3svc\\7cluster\\5local\\0\\0\\1\\0\\1'\n"
+    "    o='unanswered'; e='nothing came back in 2 s'; d=''; k.settimeout(1)\n"
+    "    for n in (1,2):\n"
+    "      try: k.send(q); k.recv(512); o='ok'; e=''; d='%.6f'%(time.time()-t); break\n"
+    "      except socket.timeout: pass\n"
+    "      except Exception as x: o='errno'; e=str(x); break\n"
+    "    if o=='unanswered' and q: o='timeout'\n"
+    "  if o=='ok' and s in ('http','large'):\n"
+    "    try:\n"
+    "      b=('GET / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n'+('X-Pad: '+'x'*3000+'\\r\\n' if s=='large' else '')+'\\r\\n').encode()\n"
+    "      if s=='large': m=len(b); g=k.getsockopt(socket.IPPROTO_TCP,socket.TCP_MAXSEG)\n"
+    "      k.sendall(b); b=k.recv(512); f=b.split(b' ',2)\n"
+    "      if b[:5]==b'HTTP/' and len(f)>1: c=int(f[1][:3])\n"
+    "      else: o='http-error'; e='no HTTP reply' if b else 'closed without a reply'\n"
+    "    except socket.timeout:\n"
+    "      o='stalled' if m else 'http-error'; e='no reply in 2 s'\n"
+    "      if m:\n"
+    "        try:\n"
+    "          import fcntl,termios,struct; w=str(struct.unpack('i',fcntl.ioctl(k.fileno(),termios.TIOCOUTQ,b'1234'))[0])\n"
+    "        except Exception: pass\n"
+    "    except Exception as x: o='http-error'; e=str(x)\n"
+    "  if o=='ok' and s=='https':\n"
+    "    try:\n"
+    "      import ssl; q=ssl.create_default_context(); q.check_hostname=False; q.verify_mode=ssl.CERT_NONE; q.wrap_socket(k).close()\n"
+    "    except Exception as x: o='tls-error'; e=str(x)\n"
+    "  k.close(); print('\\t'.join([u,o,str(c),l[0],str(l[1]),d,e.replace('\\n',' ').replace('\\t',' '),str(m),str(g),w])+'\\n',end='',flush=True)\n"
+    "a=sys.argv[1:]\n"
+    "for i in range(0,len(a),16):\n"
+    "  g=[threading.Thread(target=dial,args=(u,)) for u in a[i:i+16]]\n"
+    "  [x.start() for x in g]; [x.join() for x in g]\n"
+)
+_EACH = 'set -f; i=0; for u in "$@"; do case $u in udp*) continue;; esac; { %s; } & i=$((i+1)); [ $((i %% 16)) -eq 0 ] && wait; done; wait'
+_SPLIT = "r=${u#*://}; p=${r##*:}; h=${r%:*}; h=${h#\\[}; h=${h%\\]}"
+_LINE = "printf '%s\\t%s\\t%s\\n'"
+_WITHIN = 't=; command -v timeout >/dev/null 2>&1 && t="timeout 3"'
+#: Program that connects -> shell text; URLs are "$@".
+DIALS: Mapping[str, str] = {
+    "python3": 'python3 -c "$DIAL" "$@"',
+    "curl": _EACH
+    % (
+        "h=A:; case $u in tcp://*) v=telnet://${u#tcp://};; large://*) v=http://${u#large://}/; h=X-Pad:$(printf %3000s | tr ' ' x);; "
+        "*) v=$u/;; esac; "
+        'o=$(curl -sSk --connect-timeout 2 --max-time 4 -H "$h" -o /dev/null '
+        "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
+        f'; {_LINE} "$u" $c "$(echo $o)"'
+    ),
+    "bash": _WITHIN
+    + "; "
+    + _EACH % (_SPLIT + f'; o=$($t bash -c "exec 3<>/dev/tcp/$h/$p" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)"'),
+    "nc": _WITHIN
+    + "; "
+    + _EACH
+    % (
+        _SPLIT + f'; o=$($t nc -v -z -w 2 "$h" "$p" 2>&1 </dev/null); c=$?; case $o in *sage*|*nvalid*|*nknown*) '
+        f'o=$($t nc -w 2 "$h" "$p" 2>&1 </dev/null); c=$?;; esac; {_LINE} "$u" $c "$(echo $o)"'
+    ),
+    "wget": _WITHIN
+    + "; "
+    + _EACH
+    % (f'case $u in http*) o=$($t wget -T 2 -q -O /dev/null "$u/" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)";; esac'),
+}
+
+
+def script() -> Script:
+    """Runs the first of DIALS that the container has; the URLs are its arguments."""
+    return Script.of({"dial": available(tuple(DIALS), DIALS)}, {"DIAL": _PYTHON_DIAL})
+
+
+def read(text: str, client: str, at: str) -> tuple[str, tuple[Attempt, ...]]:
+    """The program that dialled ("none": there is nothing to dial with) and its attempts."""
+    program, _, rows = text.partition("\n")
+    return program, tuple(found for row in rows.split("\n") if (found := attempt_of(row, program, client, at)))
+
+
+def dial_command(program: str, url: str) -> str:
+    where = target(url) or ("ADDRESS", 0)
+    if url.startswith("udp"):
+        text = (
+            f"import socket; s=socket.socket(socket.{'AF_INET6' if ':' in where[0] else 'AF_INET'},socket.SOCK_DGRAM); "
+        )
+        text += f"s.connect({where!r}); s.settimeout(2); s.send(b''); print(s.recv(512))"
+        return f"{program} -c {shlex.quote(text)}"
+    if url.startswith("large"):
+        return f"curl -svk -m 4 -H \"X-Pad: $(printf %3000s | tr ' ' x)\" {shlex.quote('http' + url[5:] + '/')}"
+    if program == "curl" and url.startswith("http"):
+        return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"
+    if program.startswith("python"):
+        return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({where!r}, 2))')}"
+    if program == "nc":
+        return f"nc -v -z -w 2 {where[0]} {where[1]}"
+    if program == "wget":
+        return f"wget -T 2 -q -O /dev/null {shlex.quote(url + '/')}"
+    return f"timeout 3 bash -c 'exec 3<>/dev/tcp/{where[0]}/{where[1]}'"
+
+
+_CURL = re.compile(r"^(.*?)\s*W=(\d{3}) I=(\S*) P=(-?\d+) T=([\d.]+)$")
+_CURL_EXITS = {"28": "timeout", "35": "tls-error", "60": "tls-error", "52": "http-error", "56": "http-error"}
+
+
+def attempt_of(row: str, program: str, pod: str, at: str) -> Attempt | None:
+    """One line of a dial script as an Attempt; None for a line that is none."""
+    words = row.split("\t")
+    where = target(words[0]) if words[0] else None
+    if where is None or len(words) < 3:
+        return None
+    status, source, source_port, seconds = 0, "", 0, None
+    scheme = words[0].partition(":")[0]
+    padded, segment, unacknowledged = PADDED if scheme == "large" else 0, 0, None
+    if program == "python3":
+        if len(words) not in (7, 10):
+            return None
+        if len(words) == 10 and padded:
+            padded, segment = _number(words[7]) or padded, _number(words[8])
+            unacknowledged = _number(words[9]) if words[9].isdecimal() else None
+        outcome, error = words[1], words[6]
+        status = int(words[2]) if words[2].isdecimal() else 0
+        source, source_port = words[3], int(words[4]) if words[4].isdecimal() else 0
+        seconds = float(words[5]) if re.fullmatch(r"\d+\.\d+", words[5]) else None
+        if outcome == "errno":
+            outcome = outcome_of(error)[0]
+    elif program == "curl":
+        outcome, error, status, source, source_port, seconds = _curl(words[1], words[2])
+    else:
+        outcome, error = _plain(words[1], words[2])
+    if padded and not status and seconds is not None and outcome in ("ok", "http-error") and program == "curl":
+        outcome = "stalled"
+    if outcome == "ok" and status >= 400:
+        outcome = "http-error"
+    host, port = where
+    return Attempt(
+        client=pod,
+        host=host,
+        port=port,
+        outcome=outcome,
+        address=address_of(host),
+        protocol="UDP" if scheme.startswith("udp") else "TCP",
+        status=status,
+        seconds=seconds,
+        source_address=address_of(source),
+        source_port=source_port,
+        at=at,
+        error="" if outcome == "ok" else error[:200],
+        padded=padded,
+        segment=segment,
+        unacknowledged=unacknowledged,
+    )
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdecimal() and len(word) < 10 else 0
+
+
+def _curl(code: str, text: str) -> tuple[str, str, int, str, int, float | None]:
+    match = _CURL.match(text)
+    if match is None:
+        return "error", text or f"curl: exit {code}", 0, "", 0, None
+    said, status, source, port, took = match.groups()
+    seconds = float(took) if float(took) > 0 else None
+    local = (int(status), source, max(int(port), 0), seconds)
+    if code == "0" or (seconds is not None and code in ("28", "48")):
+        # telnet:// and a server that stays silent: the connection itself stood.
+        return ("ok" if code == "0" or int(status) == 0 else "http-error"), said, *local
+    told = outcome_of(said)[0]
+    outcome = told if code in ("7", "28") and told in ("refused", "timeout", "no-route", "reset") else ""
+    if not outcome:
+        outcome = _CURL_EXITS.get(code, "http-error" if seconds is not None else "")
+    if not outcome:
+        after = re.search(r"after (\d{1,9}) ms", said)
+        outcome = "refused" if code == "7" and after and int(after.group(1)) < 1000 else "error"
+    return outcome, said, *local
+
+
+def _plain(code: str, text: str) -> tuple[str, str]:
+    """bash, nc and wget: exit code and what was said."""
+    if code == "0":
+        return "ok", ""
+    if code in ("124", "143"):
+        return "timeout", text or "no answer in 3 s"
+    told, _ = outcome_of(text)
+    if told != "error":
+        return told, text
+    if re.search(r"server returned error|HTTP/1", text):
+        return "http-error", text
+    # nc says nothing of a refusal unless asked, and its time is bounded above: what it means stays open.
+    return "error", text or f"exit {code}"

@@ -1,0 +1,181 @@
+"""The nodes' routes between client and backend, both ways, where a direct connection got no answer.
+
+A packet that finds a blackhole, unreachable or prohibit route, or none, is gone; so is one whose answer does. With
+rp_filter 1 the kernel also drops what comes in by an interface that its route to the sender does not leave by
+(Documentation/networking/ip-sysctl.rst; RFC 3704): a route to the one client that leaves by another interface than the
+routes to all other Pods of the client's node is that case. What answers needs no routes read.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import Pod
+from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.node import RoutingTables
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes.routing import Way, way
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.pod import direct
+from svcpath.walk.scene import EndpointView, Scene, family_of
+
+#: Backends' nodes whose routes are read.
+MAX_NODES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """One node's tables, and what a connection that failed asks of them."""
+
+    node: str
+    tables: RoutingTables
+    observation: Observation[RoutingTables]
+    sysctls: Reply
+
+
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+    lost = direct.lost(view, attempts)
+    client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
+    if not lost or client is None or not client.fact.spec.node_name:
+        return Judgement(looked=False)
+    home = client.fact.spec.node_name
+    theirs = [node for endpoint, _ in lost.values() if (node := _node_of(endpoint))]
+    names = list(dict.fromkeys([home, *theirs]))[: MAX_NODES + 1]
+    hops = yield from _hops(names)
+    nodes = yield from ask.nodes()
+    ranges = {one.fact.name: one.fact.spec.pod_cidrs or () for one in nodes.present}
+    findings: list[Finding] = []
+    for address, (endpoint, seen) in lost.items():
+        sender = next((ip for ip in client.fact.ips if family_of(ip) == family_of(address)), "")
+        tried = Evidence(f"{view.request.client} to {address}: no answer", seen)
+        if not sender:
+            continue
+        there = hops.get(_node_of(endpoint))
+        here = hops.get(home)
+        found = None
+        if here is not None:
+            found = _dead(here, address, sender, f"{endpoint.who}", tried)
+        if found is None and there is not None:
+            found = _dead(there, sender, address, f"the client {view.request.client_name}", tried)
+        if found is None and there is not None and there.node != home:
+            found = _filtered(there, client.fact, sender, address, ranges.get(home, ()), tried)
+        if found is not None:
+            findings.append(found)
+    return Judgement(findings=tuple(findings[:4]), looked=bool(findings))
+
+
+def _node_of(endpoint: EndpointView) -> str:
+    spec = endpoint.pod.fact.spec.node_name if endpoint.pod else ""
+    return endpoint.endpoint.node_name or spec or ""
+
+
+def _hops(names: list[str]) -> Asking[dict[str, _Hop]]:
+    needs = [
+        Need(kind, node=name, cost=Cost.EXEC, permission="create pods/exec")
+        for name in names
+        for kind in (Kind.ROUTES, Kind.SYSCTL)
+    ]
+    replies = yield tuple(needs)
+    found: dict[str, _Hop] = {}
+    for name, routes, sysctls in zip(names, replies[::2], replies[1::2], strict=True):
+        if routes.present:
+            one = routes.present[0]
+            found[name] = _Hop(name, one.fact, one, sysctls)
+    return found
+
+
+def _dead(hop: _Hop, target: str, source: str, who: str, tried: Evidence) -> Finding | None:
+    """The node has no way to ``target``."""
+    led = way(hop.tables, target, source)
+    if not led.dead:
+        return None
+    said = led.said
+    return finding(
+        "SP507",
+        Status.FAIL,
+        f"node {hop.node} has no way to {target} ({who}): {said}",
+        evidence=(Evidence(f"{hop.node}: {said}", hop.observation), tried),
+        # An explicit route names the address; that none fits leaves room for a table that was not shown.
+        standing=Standing.PROVEN if led.route is not None else Standing.SUPPORTED,
+        cause=f"node {hop.node}: {said}",
+        remedy=f"On node {hop.node} remove that route, or let the network plugin write its own anew.",
+        share=f"packets through {hop.node} to {target}",
+        node=hop.node,
+        address=target,
+    )
+
+
+def _filtered(
+    hop: _Hop, client: Pod, sender: str, backend: str, ranges: Iterable[str], tried: Evidence
+) -> Finding | None:
+    """The route back to this client leaves by another interface than that to its neighbours."""
+    if client.spec.host_network:
+        return None
+    usual = _neighbours(hop, sender, backend, ranges)
+    back = way(hop.tables, sender, backend)
+    if usual is None or usual.route is None or back.route is None or back.dead or back.open:
+        return None
+    if not back.route.device or not usual.route.device or back.route.device == usual.route.device:
+        return None
+    strict = _strict(hop.sysctls, usual.route.device) if ":" not in sender else None
+    evidence = [
+        Evidence(
+            f"{hop.node}: {sender} leaves by {back.route.device} ({back.said}), other Pods of {client.spec.node_name} by "
+            f"{usual.route.device} ({usual.said})",
+            hop.observation,
+        ),
+        tried,
+    ]
+    if strict is not None:
+        key, value, one = strict
+        return finding(
+            "SP617",
+            Status.FAIL,
+            f"node {hop.node} drops what comes from {sender}: {key} is {value} (strict), packets come in by "
+            f"{usual.route.device} and its route back is {back.said}",
+            evidence=(Evidence(f"{key} = {value}", one), *evidence),
+            standing=Standing.PROVEN,
+            layer="pod",
+            remedy=f"On node {hop.node} remove the route {back.said}, or sysctl -w {key}=2.",
+            share=f"connections from {sender} to Pods on {hop.node}",
+            key=key,
+        )
+    return finding(
+        "SP507",
+        Status.FAIL,
+        f"node {hop.node} sends answers to {sender} by {back.route.device}, those to other Pods of "
+        f"{client.spec.node_name} by {usual.route.device}",
+        evidence=tuple(evidence),
+        standing=Standing.SUPPORTED,
+        share=f"answers through {hop.node} to {sender}",
+        node=hop.node,
+        address=sender,
+    )
+
+
+def _neighbours(hop: _Hop, sender: str, backend: str, ranges: Iterable[str]) -> Way | None:
+    """The way to the range that the sender's address comes from, as its network address finds it."""
+    address = ipaddress.ip_address(sender)
+    for text in ranges:
+        network = ipaddress.ip_network(text, strict=False)
+        if network.version == address.version and address in network and network.network_address != address:
+            led = way(hop.tables, str(network.network_address), backend)
+            return led if not led.open and not led.dead else None
+    return None
+
+
+def _strict(sysctls: Reply, device: str) -> tuple[str, str, Observation[object]] | None:
+    """What makes reverse path filtering strict on ``device``: the larger of "all" and its own value counts, and 1 is it."""
+    own = device.replace(".", "/")
+    for one in sysctls.present:
+        keys = {name: one.fact.values.get(f"net.ipv4.conf.{name}.rp_filter", "").strip() for name in ("all", own)}
+        known = {name: int(value) for name, value in keys.items() if value.isdecimal()}
+        if known and max(known.values()) == 1:
+            name = next(name for name, value in known.items() if value == 1)
+            return f"net.ipv4.conf.{name}.rp_filter", "1", one
+    return None

@@ -1,0 +1,66 @@
+"""Requests that fill whole segments, beside small ones: a path that loses large packets alone (an MTU black hole).
+
+A small request is answered and a large one is not even acknowledged by the other kernel: the application never sees it,
+and no "fragmentation needed" came back (RFC 2923, RFC 4821). What was acknowledged and not answered is the application's
+affair and says nothing here; nor does a single loss, so every large one must be lost, and more than one.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.ask import Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.pod import direct
+from svcpath.walk.scene import Scene, canonical, host_port
+
+
+def check(view: Scene, attempts: Reply) -> Judgement:
+    small = direct.tried(view, attempts)
+    large = _large(view, attempts)
+    findings: list[Finding] = []
+    for (address, port), held in large.items():
+        answered = [(each, one) for each, one in small.get((address, port, "TCP"), ()) if each.status]
+        lost = [(each, one) for each, one in held if each.outcome == "stalled" and each.unacknowledged != 0]
+        if not answered or len(lost) < 2 or len(lost) < len(held):
+            continue
+        attempt, observed = lost[-1]
+        measured = all(each.unacknowledged for each, _ in lost)
+        place = host_port(address, port)
+        who = next((one.who for one in view.usable if one.address == address), address)
+        size = f"{attempt.segment}-byte segments" if attempt.segment else "whole segments"
+        unheard = f", {attempt.unacknowledged} bytes of it never acknowledged" if measured else ""
+        findings.append(
+            finding(
+                "SP508",
+                Status.FAIL,
+                f"{place} ({who}) answers a small request, but a request of {attempt.padded} bytes in {size} is lost on the "
+                f"way in {len(lost)} of {len(lost)} attempts{unheard}",
+                evidence=(
+                    Evidence(f"{attempt.client} to {place}, {attempt.padded} bytes: no answer{unheard}", observed),
+                    Evidence(
+                        f"{attempt.client} to {place}, a small request: {answered[-1][0].status}", answered[-1][1]
+                    ),
+                ),
+                standing=Standing.PROVEN if measured else Standing.SUPPORTED,
+                share="requests larger than the path takes",
+                namespace=view.request.client_namespace or view.request.namespace,
+                client=view.request.client_name or "CLIENT-POD",
+                url=f"http://{place}/",
+            )
+        )
+    passed = [key for key, held in large.items() if all(each.status for each, _ in held)]
+    phrase = f"large requests pass to {len(passed)} of {len(large)}" if passed and not findings else ""
+    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
+
+
+def _large(view: Scene, attempts: Reply) -> dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]]:
+    usable = {endpoint.address for endpoint in view.usable}
+    found: dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
+    for one in attempts.present:
+        for attempt in one.fact.attempts:
+            address = canonical(attempt.address or attempt.host)
+            if attempt.padded and address in usable:
+                found.setdefault((address, attempt.port), []).append((attempt, one))
+    return found

@@ -1,0 +1,56 @@
+"""`ip rule` and `ip route show table all`: every line a fact or a line that was not understood, never an exception."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.node import Route, RoutingRule, RoutingTables
+from svcpath.evidence.formats import routes
+from svcpath.evidence.formats.recognise import recognise
+
+TEXT = """0:\tfrom all lookup local
+9:\tfrom all fwmark 0x200/0xf00 lookup 2004
+100:\tfrom 10.0.0.0/24 to 10.1.0.0/16 lookup 7
+32766:\tfrom all lookup main
+default via 192.0.2.1 dev eth0 proto dhcp src 192.0.2.2 metric 100
+blackhole 10.244.1.0/26 proto bird
+10.244.2.0/24 via 172.30.0.12 dev eth0 proto static mtu 1400
+10.96.0.0/12 proto static
+\tnexthop via 192.0.2.3 dev eth0 weight 1
+\tnexthop via 192.0.2.4 dev eth1 weight 1
+local 127.0.0.1 dev lo table local proto kernel scope host src 127.0.0.1
+0:\tfrom all lookup local
+32766:\tfrom all lookup main
+fd00::/64 dev eth0 proto kernel metric 256 pref medium
+default via fe80::1 dev eth0 metric 1024 pref medium
+"""
+
+
+def test_a_file_of_rules_and_routes_is_recognised_and_read_whole() -> None:
+    (item,) = recognise(TEXT.encode())
+    assert item.kind is Kind.ROUTES
+    held: RoutingTables = item.value  # type: ignore[union-attr]
+    assert held.unread == 0
+    assert Route(destination="0.0.0.0/0", device="eth0", via="192.0.2.1", metric=100) in held.routes
+    assert Route(destination="10.244.1.0/26", kind="blackhole") in held.routes
+    assert Route(destination="10.244.2.0/24", device="eth0", via="172.30.0.12", mtu=1400) in held.routes
+    assert Route(destination="10.96.0.0/12") in held.routes
+    assert Route(destination="127.0.0.1/32", kind="local", table="local", device="lo") in held.routes
+    assert Route(destination="::/0", device="eth0", via="fe80::1", metric=1024) in held.routes
+    assert RoutingRule(priority=9, family=4, table="2004", other="fwmark 0x200/0xf00") in held.rules
+    assert RoutingRule(priority=100, family=4, table="7", source="10.0.0.0/24", destination="10.1.0.0/16") in held.rules
+    assert [rule.family for rule in held.rules] == [4, 4, 4, 4, 6, 6]
+
+
+def test_a_line_that_is_no_route_is_said_with_its_number() -> None:
+    found = recognise((TEXT + "10.1.0.0/99 dev eth0 scope link\n").encode())
+    damages = [item for item in found if item.kind is Kind.DAMAGED]  # type: ignore[union-attr]
+    assert "line 16" in str(damages[0].value)  # type: ignore[union-attr]
+
+
+@given(st.text(alphabet=st.sampled_from("0123456789abcdef.:/ \tfromlkupevdias\n"), max_size=400))
+def test_no_text_raises(text: str) -> None:
+    held, bad = routes.read(text.split("\n"))
+    assert held.unread == len(bad)
