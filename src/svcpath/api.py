@@ -241,17 +241,18 @@ def resolve(
     *,
     resolver: str = "",
     client: str = "",
+    container: str = "",
     namespace: str = "",
     server: str = "",
 ) -> ResolveReport:
     """What resolvers make of ``names``: each query, its answer, the rule that led on, and the outcome.
 
     ``resolver`` is one resolver's name, or "" or "all" to compare. The client's resolv.conf, hosts and nsswitch.conf come
-    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects), unless ``server`` names a
-    live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
+    from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects, of a running cluster those of
+    the namespaces that the names can lead to), unless ``server`` names a live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
     """
-    asked = request("", namespace=namespace, client=client)
-    around = Driver(source).run(surroundings(asked))
+    asked = request("", namespace=namespace, client=client, container=container)
+    around = Driver(source).run(surroundings(asked, tuple(names)))
     world: World = LiveWorld(DnsServer(server)) if server else around.world
     chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)
     comparisons = tuple(compare(name, around.environment, world, chosen) for name in names)
@@ -294,7 +295,7 @@ def trace(
     if slash and kind in ("node", "no", "nodes"):
         origin, node = Origin.NODE, name
     elif slash and kind in ("pod", "po", "pods"):
-        pod = pod_named(driver.run(planes(node)), name, namespace)
+        pod = driver.run(pod_named(name, namespace))
         node = node or pod.spec.node_name or ""
         sender = next((ip for ip in pod.ips if (":" in ip) == (":" in address)), "")
         origin = Origin.NODE if pod.spec.host_network else Origin.POD
@@ -307,7 +308,7 @@ def trace(
         sender = "2001:db8::77" if ":" in address else "198.51.100.77"
     packet = Packet(sender, origin, protocol, address, port)
     found = tuple(
-        trace_report(tables.label, plane.mode, dump.observation.provenance.path, dump.table, packet)
+        trace_report(tables.label, plane.mode, dump.place, dump.table, packet)
         for tables, plane in held.nodes
         if (dump := plane.holding(address)) is not None
     )

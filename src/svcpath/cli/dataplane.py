@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from svcpath import api
-from svcpath.cli import output
+from svcpath.cli import live, output
 from svcpath.cli.exits import Exit
 from svcpath.errors import UsageError
 
@@ -23,25 +22,23 @@ app = typer.Typer(
 SHOW = """\
 svcpath dataplane show --evidence ./incident --node w1
 
-List every frontend of every node's table with the backends a Pod's new connection goes to."""
+List every frontend of every node's table with the backends a Pod's new connection goes to. Without --evidence the nodes of
+the current context's cluster are asked, through the agent Pod that each has."""
 
 TRACE = """\
 svcpath dataplane trace --from pod/client -n service-ops --to 10.96.0.10:53/udp --evidence ./incident
 
-Walk one packet through the tables and print each rule it meets with its line.
+Walk one packet through the tables and print each rule it meets with its line. Without --evidence the nodes are asked.
 
 Exit code: 0 it reaches a backend (or is let through), 1 reject, drop or no match, 3 undecided."""
 
 DRIFT = """\
 svcpath dataplane drift --evidence ./incident
 
-Compare every node's table with what Services and slices ask of it, both ways.
+Compare every node's table with what Services and slices ask of it, both ways. Without --evidence the cluster is asked.
 
 Exit code: 0 no drift, 1 drift, 3 undecided (lines that matter were not understood, or no table), 4 evidence unreadable."""
 
-EvidenceOption = Annotated[
-    list[Path] | None, typer.Option("--evidence", help="A file or folder of evidence; may be given several times.")
-]
 NodeOption = Annotated[str, typer.Option("--node", help="One node alone.")]
 OutputOption = Annotated[
     list[str] | None,
@@ -50,12 +47,22 @@ OutputOption = Annotated[
 
 
 @app.command("show", help=SHOW)
-def show(evidence: EvidenceOption = None, node: NodeOption = "", outputs: OutputOption = None) -> int:
+def show(
+    evidence: live.Evidence = None,
+    node: NodeOption = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    all_nodes: live.AllNodes = False,
+    outputs: OutputOption = None,
+) -> int:
     from svcpath.reports.report import encode
     from svcpath.reports.views.dataplane import show_document
 
     wanted = output.parse(outputs)
-    result = api.frontends(api.files(*_given(evidence)), node=node)
+    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+        result = api.frontends(source, node=node)
     output.write(wanted, lambda: show_document(result), lambda: encode(result))
     return Exit.GOOD if result.nodes else Exit.UNDECIDED
 
@@ -68,8 +75,13 @@ def trace(
     ],
     client: Annotated[str, typer.Option("--from", help="pod/NAME, node/NAME, or an address outside.")] = "",
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Pod.")] = "",
-    evidence: EvidenceOption = None,
+    evidence: live.Evidence = None,
     node: NodeOption = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
 ) -> int:
     from svcpath.reports.report import encode
@@ -77,9 +89,9 @@ def trace(
 
     wanted = output.parse(outputs)
     address, port, protocol = destination(to)
-    results = api.trace(
-        api.files(*_given(evidence)), address, port, protocol, client=client, namespace=namespace, node=node
-    )
+    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+        whose = live.sender(source, client, namespace)
+        results = api.trace(source, address, port, protocol, client=whose, namespace=namespace, node=node)
     output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(one) for one in results))
     if any(one.undecided for one in results):
         return Exit.UNDECIDED
@@ -88,10 +100,15 @@ def trace(
 
 @app.command("drift", help=DRIFT)
 def drift(
-    evidence: EvidenceOption = None,
+    evidence: live.Evidence = None,
     node: NodeOption = "",
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Services of this namespace alone.")] = "",
     service: Annotated[str, typer.Option("--service", help="One Service alone.")] = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every row.")] = False,
 ) -> int:
@@ -100,17 +117,12 @@ def drift(
     from svcpath.reports.views.drift_page import page
 
     wanted = output.parse(outputs)
-    result = api.drift(api.files(*_given(evidence)), node=node, namespace=namespace, service=service)
+    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+        result = api.drift(source, node=node, namespace=namespace, service=service)
     output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if result.rows:
         return Exit.BAD
     return Exit.UNDECIDED if result.undecided or not result.nodes else Exit.GOOD
-
-
-def _given(evidence: list[Path] | None) -> list[Path]:
-    if not evidence:
-        raise UsageError("no evidence: give files or folders with --evidence PATH")
-    return evidence
 
 
 def destination(text: str) -> tuple[str, int, str]:

@@ -48,6 +48,7 @@ Client = Annotated[
         autocompletion=lambda ctx, incomplete: complete_clients(ctx, incomplete),
     ),
 ]
+Container = Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")]
 Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
 Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
 AsUser = Annotated[
@@ -110,10 +111,7 @@ def settled(call: Call, source: ClusterSource) -> Call:
     if asked.client:
         namespace, _, name = asked.client.rpartition("/")
         namespace = namespace or call.namespace or asked.namespace or source.namespace
-        need = Need(Kind.POD, namespace=namespace, name=name, permission="get pods")
-        (found,) = source.observe([need])
-        if all(one.state is State.ABSENT for one in found):
-            raise UnknownTarget(f"no Pod {name} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
+        _must_be_there(source, namespace, name)
     return call
 
 
@@ -201,6 +199,38 @@ def cluster(flags: Cluster) -> Iterator[ClusterSource]:
     )
     with ClusterSource(access, options) as source:
         yield source
+
+
+@contextmanager
+def looking(evidence: Sequence[Path] | None, flags: Cluster) -> Iterator[Source]:
+    """What a command looks at: the evidence that was given, else the running cluster."""
+    if evidence:
+        yield recorded(evidence)
+        return
+    with cluster(flags) as source:
+        yield source
+
+
+def sender(source: Source, client: str, namespace: str) -> str:
+    """``client`` with its namespace written out: on a cluster the current one's where none was given.
+
+    Raises UnknownTarget for a Pod that the cluster does not have.
+    """
+    from svcpath.evidence.sources.kube import ClusterSource
+
+    kind, slash, name = client.partition("/")
+    if not isinstance(source, ClusterSource) or not slash or kind not in ("pod", "po", "pods"):
+        return client
+    space, _, bare = name.rpartition("/")
+    space = space or namespace or source.namespace
+    _must_be_there(source, space, bare)
+    return f"pod/{space}/{bare}"
+
+
+def _must_be_there(source: Source, namespace: str, name: str) -> None:
+    (found,) = source.observe([Need(Kind.POD, namespace=namespace, name=name, permission="get pods")])
+    if all(one.state is State.ABSENT for one in found):
+        raise UnknownTarget(f"no Pod {name} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
 
 
 def progress(result: LayerResult) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from svcpath import api
-from svcpath.cli import output
+from svcpath.cli import live, output
 from svcpath.cli.exits import Exit
 from svcpath.errors import EvidenceError, UsageError
 
@@ -22,7 +23,8 @@ svcpath resolve echo-server.service-ops.svc.cluster.local --resolver all --evide
 
 Show what an application's own resolver makes of a name: each query in order, its answer, the rule that led on, and the
 error the application sees. With --resolver all, who resolves it and who does not, where they part, and what would mend
-it. Answers come from the evidence (recorded answers, Corefile and objects) or from a live server (--server).
+it. Answers come from the evidence (recorded answers, Corefile and objects) or from a live server (--server). Without
+either the cluster of the current context is asked: the Pod's files (--from), the Corefile and the objects.
 
 Exit code: 0 resolves, 1 fails (with several: one that searches fails), 2 usage, 3 undecided, 4 evidence unreadable."""
 
@@ -34,16 +36,20 @@ def resolve(
     resolver: Annotated[
         str, typer.Option("--resolver", help="musl, glibc, go, jvm, c-ares, node-resolve4, ... or all.")
     ] = "",
-    evidence: Annotated[
-        list[Path] | None, typer.Option("--evidence", help="A file or folder of evidence; may be given several times.")
-    ] = None,
+    evidence: live.Evidence = None,
     answers: Annotated[
         Path | None,
         typer.Option("--answers", help="Recorded answers: a header line names the columns (name type rcode answer)."),
     ] = None,
     server: Annotated[str, typer.Option("--server", help="Ask this DNS server (IP or IP:PORT) instead.")] = "",
     client: Annotated[str, typer.Option("--from", help="Whose resolv.conf: pod/NAME.")] = "",
+    container: live.Container = "",
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of that Pod.")] = "",
+    context: live.Context = "",
+    kubeconfig: live.Kubeconfig = "",
+    as_user: live.AsUser = "",
+    timeout: live.Timeout = "60s",
+    no_exec: live.NoExec = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Replay recorded runs of real resolvers (.jsonl, .gz too).")
     ] = None,
@@ -53,7 +59,6 @@ def resolve(
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:
-    from svcpath.evidence.sources.files import FilesSource
     from svcpath.evidence.sources.memory import BytesSource
     from svcpath.reports.report import encode
     from svcpath.reports.views.resolution import document
@@ -63,12 +68,14 @@ def resolve(
     if replay is not None:
         return _replay(replay, wanted)
     if not names:
-        raise UsageError("name what to resolve: svcpath resolve NAME --evidence PATH")
+        raise UsageError("name what to resolve: svcpath resolve NAME --from pod/CLIENT, or with --evidence PATH")
     paths = [*(evidence or []), *([answers] if answers else [])]
-    if not paths and not server:
-        raise UsageError("no evidence: give --evidence PATH, --answers FILE or --server IP")
-    source = FilesSource(paths) if paths else BytesSource({})
-    result = api.resolve(source, names, resolver=resolver, client=client, namespace=namespace, server=server)
+    flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec)
+    with nullcontext(BytesSource({})) if server and not paths and not client else live.looking(paths, flags) as source:
+        whose = live.sender(source, client, namespace)
+        result = api.resolve(
+            source, names, resolver=resolver, client=whose, container=container, namespace=namespace, server=server
+        )
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     return _exit(result)
 

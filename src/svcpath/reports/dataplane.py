@@ -116,8 +116,8 @@ def _path(row: Row, plane: Plane, compared: Dump) -> str:
     if row.kind is Kind.LEFTOVER:
         for dump in plane.left:
             if row.note.startswith(dump.table.dialect.value):
-                return dump.observation.provenance.path
-    return compared.observation.provenance.path
+                return dump.place
+    return compared.place
 
 
 def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> NodeDrift:

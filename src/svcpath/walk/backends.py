@@ -169,7 +169,7 @@ def _compared(
         dump = found.holding(front.address)
         if dump is None or (6 if ":" in front.address else 4) not in dump.table.families:
             continue
-        tracer, path = tracers[id(dump)], dump.observation.provenance.path
+        tracer, path = tracers[id(dump)], dump.place
         source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
         met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
         right = want.for_packet(Origin.POD, source)

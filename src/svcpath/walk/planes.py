@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.errors import UnknownTarget
+from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
-from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask, troubles
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import NotTested
 from svcpath.walk.layers.dataplane.agreement import released
 from svcpath.walk.layers.dataplane.plane import Plane, plane
-from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
+from svcpath.walk.layers.dataplane.tables import TABLE_DUMPS, NodeTables, nodes_tables
 from svcpath.walk.request import Request
 
 
@@ -24,22 +25,28 @@ class Planes:
     nodes: tuple[tuple[NodeTables, Plane], ...]
     services: tuple[Service, ...]
     slices: tuple[EndpointSlice, ...]
-    pods: tuple[Pod, ...]
     complete: bool
     unread: tuple[NotTested, ...]
     evidence: tuple[Observation[Any], ...]
 
 
 def planes(node: str = "") -> Asking[Planes]:
-    """All nodes' tables, or one node's. Raises UnknownTarget when the evidence has no table (of that node)."""
-    services, slices, pods, reports = yield (
-        Need(Kind.SERVICE),
-        Need(Kind.ENDPOINT_SLICE),
-        Need(Kind.POD),
+    """All nodes' tables, or one node's. Raises UnknownTarget when the evidence has no table of that node,
+    SourceUnavailable when a cluster shows none."""
+    services, slices, reports = yield (
+        Need(Kind.SERVICE, permission="list services"),
+        Need(Kind.ENDPOINT_SLICE, permission="list endpointslices.discovery.k8s.io"),
         Need(Kind.NODE_REPORT),
     )
     named = tuple(report for one in reports.present for report in one.fact.nodes)
     tables = yield from nodes_tables(Request(), node, named)
+    why = "" if tables else (yield from _why(node))
+    if why:
+        listed = yield from ask.nodes()
+        names = sorted(one.fact.name for one in listed.present)
+        if node and names and node not in names:
+            raise UnknownTarget(f"no node {node}; there are: {', '.join(names[:12])}")
+        raise SourceUnavailable(f"no node's table could be read: {why}")
     if not tables and node:
         every = yield from nodes_tables(Request(), "", named)
         known = ", ".join(one.label for one in every)
@@ -60,20 +67,29 @@ def planes(node: str = "") -> Asking[Planes]:
         nodes=tuple(held),
         services=tuple(one.fact for one in services.present),
         slices=facts,
-        pods=tuple(one.fact for one in pods.present),
         complete=services.complete,
         unread=tuple(gap for one in tables for gap in one.unread),
         evidence=(*services.present, *slices.present),
     )
 
 
-def pod_named(held: Planes, name: str, namespace: str) -> Pod:
+def _why(node: str) -> Asking[str]:
+    """What a cluster said when its tables were asked for; empty where it is only that nobody recorded any."""
+    needs = tuple(Need(kind, node=node, cost=Cost.EXEC, permission="create pods/exec") for kind in TABLE_DUMPS)
+    replies = yield needs
+    found = (troubles.failed(reply.observations) for reply in replies)
+    return next((one.reason for one in found if one is not None), "")
+
+
+def pod_named(name: str, namespace: str) -> Asking[Pod]:
     """The Pod that "pod/NAME" or "pod/NAMESPACE/NAME" means."""
     space, _, bare = name.rpartition("/")
     wanted = space or namespace
-    found = [one for one in held.pods if one.name == bare and (not wanted or one.namespace == wanted)]
-    if len(found) != 1:
-        known = ", ".join(sorted(f"{one.namespace}/{one.name}" for one in held.pods)[:12])
-        word = "several Pods" if found else "no Pod"
-        raise UnknownTarget(f"{word} {name} in the evidence; there are: {known or 'none'}")
-    return found[0]
+    (reply,) = yield (Need(Kind.POD, namespace=wanted, name=bare if wanted else "", permission="get pods"),)
+    found: list[Pod] = [one.fact for one in reply.present if one.fact.name == bare]
+    if len(found) == 1:
+        return found[0]
+    (every,) = yield (Need(Kind.POD, namespace=wanted, permission="list pods"),)
+    known = ", ".join(sorted(f"{one.fact.namespace}/{one.fact.name}" for one in every.present)[:12])
+    word = "several Pods" if found else "no Pod"
+    raise UnknownTarget(f"{word} {name}; there are: {known or 'none'}")

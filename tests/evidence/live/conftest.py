@@ -32,7 +32,8 @@ def api(mode: str = "nftables") -> Api:
     objects, texts = recorded(mode)
     objects = [dict(one) for one in objects]
     objects += [
-        {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}} for name in ("default", "kube-system")
+        {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
+        for name in ("default", "kube-system", "service-ops")
     ]
     looks: dict[str, dict[str, tuple[str, int]]] = {
         "client": {

@@ -169,7 +169,7 @@ def _concerns(view: Scene, service: Service, row: Row) -> bool:
 
 def _rule(one: Compared, line: int) -> Evidence:
     # A live look has no file: the kind of dump names it.
-    path = one.dump.observation.provenance.path or one.dump.observation.kind.value
+    path = one.dump.place
     said = f", line {line}" if line else ""
     return Evidence(f"{one.node.label}'s table ({path}{said})", one.dump.observation)
 

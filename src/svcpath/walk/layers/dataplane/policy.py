@@ -98,7 +98,7 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
             f"refused; endpoints are on {', '.join(local) or 'no known node'}",
             evidence=(
                 Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
-                Evidence(f"{one.node.label}'s table ({one.dump.observation.provenance.path})", one.dump.observation),
+                Evidence(f"{one.node.label}'s table ({one.dump.place})", one.dump.observation),
                 *(
                     Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local)}", each)
                     for each in view.slices[:2]
@@ -142,9 +142,7 @@ def _dropping(
             f"{one.node.label}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
             "the wrong node receives the traffic",
             evidence=(
-                Evidence(
-                    f"{one.node.label}'s table ({one.dump.observation.provenance.path}) drops it", one.dump.observation
-                ),
+                Evidence(f"{one.node.label}'s table ({one.dump.place}) drops it", one.dump.observation),
                 *(
                     Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local) or 'no node'}", each)
                     for each in view.slices[:2]

@@ -41,6 +41,11 @@ class Dump:
     table: ServiceTable
     observation: Observation[Any]
 
+    @property
+    def place(self) -> str:
+        """Where its lines are counted: the file, else the look's kind."""
+        return self.observation.provenance.path or self.observation.kind.value
+
 
 @dataclass(frozen=True, slots=True)
 class NodeTables:

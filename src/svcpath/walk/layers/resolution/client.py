@@ -65,8 +65,8 @@ class Client:
         return self.pod.fact.name if self.pod else "the client"
 
 
-def gather(request: Request, view: Scene) -> Asking[Client]:
-    """Collect what the evidence holds of the client."""
+def gather(request: Request, view: Scene | None) -> Asking[Client]:
+    """Collect what the evidence holds of the client. ``view`` None: no Service is meant."""
     pod = yield from ask.client_pod(request.client_namespace, request.client_name)
     kinds = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
     replies = yield tuple(
@@ -108,12 +108,12 @@ def _of_container(reply: Reply) -> Observation[Any] | None:
     return present[0] if len(owners) == 1 or reply.need.pod else None
 
 
-def _names(request: Request, view: Scene, named: list[str]) -> tuple[str, ...]:
+def _names(request: Request, view: Scene | None, named: list[str]) -> tuple[str, ...]:
     if request.as_name:
         return (request.as_name,)
     if named:
         return tuple(dict.fromkeys(named))
-    if not request.service or view.service is None:
+    if not request.service or view is None or view.service is None:
         return ()
     inside = not request.client or request.client_namespace == request.namespace
     return (request.service if inside else f"{request.service}.{request.namespace}",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from svcpath.models.resolvers import Environment, Layered, World
@@ -9,7 +10,6 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution import client as clients
 from svcpath.walk.layers.resolution import compare, world
 from svcpath.walk.request import Request
-from svcpath.walk.scene import scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,11 @@ class Surroundings:
     world: World
 
 
-def surroundings(request: Request) -> Asking[Surroundings]:
-    view = yield from scene(request)
-    client = yield from clients.gather(request, view)
-    answering = yield from world.gather(request.client_namespace, request.namespaces)
+def surroundings(request: Request, names: tuple[str, ...] = ()) -> Asking[Surroundings]:
+    """``names`` are those to resolve: the namespaces that they can lead to are enough to answer them."""
+    client = yield from clients.gather(request, None)
+    # SRV names begin with _port._protocol (RFC 2782).
+    bare = [name.partition("._tcp.")[2] or name.partition("._udp.")[2] or name for name in names]
+    spaces = [space for name in bare for space in dataclasses.replace(request, as_name=name).namespaces]
+    answering = yield from world.gather(request.client_namespace, tuple(dict.fromkeys(spaces)) or request.namespaces)
     return Surroundings(compare.environment(client), answering.world or Layered(()))
