@@ -61,10 +61,6 @@ def test_output_that_is_cut_leaves_the_section_without_a_code() -> None:
     assert sections["two"].code is None
 
 
-def test_the_one_look_at_a_node_that_may_be_too_long_comes_last() -> None:
-    assert list(PROXY_LOOKS)[-2:] == ["conntrack", "conntrack6"]
-
-
 def test_no_argument_of_a_process_is_in_the_look() -> None:
     sleeper = subprocess.Popen(["sleep", "47.110815"])
     try:

@@ -176,7 +176,7 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
             raise FormatError(str(error), path=NEEDS, line=line) from error
         found = tuple(held[number] for number in met.by if number in held)
         # What was left out is said, so that a list with a gap does not pass for a whole one.
-        log[need] = found if found and len(found) == len(met.by) else (*found, _left_out(need))
+        log[need] = found if found and len(found) == len(met.by) else (*found, left_out(need))
     return Bundle(manifest, log, tuple(held.values()))
 
 
@@ -202,5 +202,6 @@ def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[i
         raise FormatError(f"no observation: {error}", path=OBSERVATIONS, line=line) from error
 
 
-def _left_out(need: Need) -> Observed:
+def left_out(need: Need) -> Observed:
+    """What stands for an observation that the log speaks of and the bundle does not hold."""
     return Observation(need.kind, State.UNREADABLE, reason="left out of the bundle", provenance=Provenance("bundle"))

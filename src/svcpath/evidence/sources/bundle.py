@@ -19,7 +19,7 @@ from svcpath.errors import FormatError, SourceUnavailable, TooLarge
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.formats import limits
-from svcpath.evidence.formats.bundles import Bundle, pack, unpack
+from svcpath.evidence.formats.bundles import Bundle, left_out, pack, unpack
 from svcpath.evidence.formats.evidence import Evidence
 
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -122,6 +122,7 @@ class BundleSource:
             self._by_subject.setdefault(_subject(need), held)
         present = tuple(one for one in bundle.observations if one.state is State.PRESENT)
         self._rest = Evidence(present, (), frozenset(), ())
+        self._gaps = {need.kind for need, held in bundle.log.items() if left_out(need) in held}
 
     @classmethod
     def open(cls, path: Path) -> BundleSource:
@@ -136,7 +137,11 @@ class BundleSource:
             return held
         if not need.about and (held := self._by_subject.get(_subject(need))) is not None:
             return held
-        return self._rest.meet(need)
+        found = self._rest.meet(need)
+        if need.kind not in self._gaps:
+            return found
+        # What is missing from the bundle may be just what is asked for now.
+        return (*(one for one in found if one.state is State.PRESENT), left_out(need))
 
     def inventory(self) -> tuple[Observation[Any], ...]:
         return self.bundle.observations
