@@ -9,8 +9,16 @@ from typing import Any
 import msgspec
 
 from svcpath import api
+from svcpath.drill.grid.cells import CELLS
+from svcpath.drill.grid.compare import compare, record
+from svcpath.drill.grid.measure import Measured
 from svcpath.evidence.sources.recordings import recording
+from svcpath.lab.faults.fault import shipped
+from svcpath.lab.score import row as scored
+from svcpath.reports.drill import SCHEMA as DRILL
+from svcpath.reports.drill import DrillContract, ScenarioRecord
 from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
+from svcpath.reports.score import Given, ScoreContract
 from svcpath.walk.findings.catalogue import catalogue
 from svcpath.walk.findings.finding import LAYERS, SEVERITY
 
@@ -106,3 +114,43 @@ def hostile() -> Report:
 
     base = msgspec.to_builtins(recorded("nftables", "wrong-port"))
     return msgspec.convert(spoilt(base), Report)
+
+
+def score() -> ScoreContract:
+    """As the lab writes it: right, undecided, missed, and a false accusation."""
+    rows = [
+        scored.row(fault, "iptables", Given(status=status, layer="ports", code="SP403", summary="nothing listens"), 1.5)
+        for fault in shipped()[:2]
+        for status in ("fault", "inconclusive", "healthy")
+    ]
+    return scored.results(rows, {"svcpath": "0", "kernel": "6.1"})
+
+
+def drill() -> DrillContract:
+    """Three variants of a scenario, of which one could not be played, and two cells of the grid, of which one differs."""
+    played = tuple(
+        ScenarioRecord(
+            number=2,
+            title="longest request",
+            does="deletes a Pod during a slow request",
+            measures="whether it gets its answer",
+            passes_when="it does",
+            variant=variant,
+            why=why,
+            passed=passed,
+            as_it_should=None if passed is None else True,
+            said=said,
+            measured={"answered": 6.1, "lost": None},
+        )
+        for variant, why, passed, said in (
+            ("long", "the grace period is long enough", True, "6.0 s asked, 6.1 s answered"),
+            ("short", "it is too short", False, "6.0 s asked, cut after 3.2 s"),
+            ("outside", "needs a place outside", None, "no node port is reachable here"),
+        )
+    )
+    seen = [
+        Measured(refused=lost, cut=False, killed=False, signal=at, ended=at, tried=9, requests=6, codes=(("app", 0),))
+        for lost, at in ((True, None), (False, 6.1))
+    ]
+    cells = tuple(record(compare(CELLS[0], one, "image")) for one in seen)
+    return DrillContract(schema=DRILL, facts={"svcpath": "0"}, scenarios=played, cells=cells)

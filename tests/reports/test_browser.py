@@ -18,8 +18,10 @@ from svcpath.reports.renderers import html
 from svcpath.reports.report import Report
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views import budget_page, drift_page, resolution_page, timeline_page
+from svcpath.reports.views import drill as drill_view
+from svcpath.reports.views import score as score_view
 from svcpath.reports.views.diagnosis_page import page as page_of
-from tests.reports.samples import RECORDED, every_code, hostile, recorded
+from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
 from tests.reports.test_html import timeline
 from tests.walk.clusters import cluster
 
@@ -71,6 +73,8 @@ DOCUMENTS = {
     "timeline": lambda: timeline(400),
     "drain": _drain,
     "budget": _budget,
+    "score": lambda: score_view.page(score()),
+    "drill": lambda: drill_view.page(drill()),
 }
 
 

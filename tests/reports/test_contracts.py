@@ -10,22 +10,15 @@ import jsonschema
 import pytest
 
 from svcpath import api
-from svcpath.drill.grid.cells import CELLS
-from svcpath.drill.grid.compare import compare, record
-from svcpath.drill.grid.measure import Measured
 from svcpath.drill.load import load
 from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
-from svcpath.lab.faults.fault import shipped
-from svcpath.lab.score import row as scored
 from svcpath.models.drain.moments import Connection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
-from svcpath.reports.drill import DrillContract, ScenarioRecord
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
-from svcpath.reports.score import Given
 from svcpath.reports.timeline import timeline_report
-from tests.reports.samples import RECORDED, every_code, hostile, recorded
+from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
 from tests.reports.write_schemas import path_of, text_of
 
 DATA = Path(__file__).parent.parent / "data"
@@ -40,8 +33,8 @@ def results() -> list[Record]:
         api.drift(source),
         api.frontends(source),
         *api.trace(source, "10.96.0.10", 53, "UDP"),
-        _score(),
-        _drill(),
+        score(),
+        drill(),
         api.budget(api.manifests(DATA / "cases" / "62-prestop-longer-than-grace"), longest_request=6),
         _drain(),
     ]
@@ -55,44 +48,6 @@ def _drain() -> Record:
         for i, outcome in enumerate(("ok", "refused", "ok", "http-error"))
     )
     return timeline_report(dataclasses.replace(found, connections=made), gaps)
-
-
-def _score() -> Record:
-    """As the lab writes it."""
-    rows = [
-        scored.row(shipped()[0], "iptables", Given(status=status, layer="ports", code="SP403"), 1.5)
-        for status in ("fault", "inconclusive", "healthy")
-    ]
-    return scored.results(rows, {"svcpath": "0"})
-
-
-def _drill() -> Record:
-    """Two variants of a scenario, and two cells of the grid, of which one differs."""
-    played = tuple(
-        ScenarioRecord(
-            number=2,
-            title="longest request",
-            does="deletes a Pod during a slow request",
-            measures="whether it gets its answer",
-            passes_when="it does",
-            variant=variant,
-            why="the grace period is long enough" if variant == "pass" else "it is too short",
-            passed=variant == "pass",
-            as_it_should=True,
-            said="6.0 s asked, 6.1 s answered",
-            measured={"answered": 6.1, "lost": None},
-        )
-        for variant in ("pass", "fail")
-    )
-    cell = CELLS[0]
-    seen = Measured(
-        refused=True, cut=False, killed=False, signal=None, ended=None, tried=9, requests=6, codes=(("app", 0),)
-    )
-    right = Measured(
-        refused=False, cut=False, killed=False, signal=6.1, ended=6.4, tried=9, requests=6, codes=(("app", 0),)
-    )
-    cells = tuple(record(compare(cell, one, "image")) for one in (seen, right))
-    return DrillContract(schema="svcpath.drill/v1", facts={"svcpath": "0"}, scenarios=played, cells=cells)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)
