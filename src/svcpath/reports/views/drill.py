@@ -97,7 +97,7 @@ def _grid(cells: tuple[CellRecord, ...]) -> Table:
         )
         for one in cells
     )
-    columns = ("cell", "P/G/L/D", "on signal", "model", "measured", "signal", "measured", "")
+    columns = ("cell", "P/G/L/D", "on signal", "model", "measured", "signal by the model", "signal measured", "outcome")
     return Table(columns, rows, "lllllrrl", title="Model against measured")
 
 

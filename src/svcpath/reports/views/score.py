@@ -43,7 +43,7 @@ def _table(report: ScoreContract) -> Table:
         )
         for one in report.rows
     )
-    return Table(("", "fault", "mode", "evidence", "expected", "given", "standing", "s"), rows, "lllllllr")
+    return Table(("mark", "fault", "mode", "evidence", "expected", "given", "standing", "s"), rows, "lllllllr")
 
 
 def _false(report: ScoreContract) -> tuple[Section, ...]:
