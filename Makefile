@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: readme help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill
+.PHONY: readme help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill drill-load
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
@@ -12,6 +12,7 @@ help:
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
 	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
+	@echo "make drill-load  the recorder at 1,000 new connections a second while 20 Pods are replaced (root); results/drain/"
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
 	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root); results/score.json"
 	@echo "make recordings  the same faults as recordings for tests (root); tests/data/lab"
@@ -71,6 +72,12 @@ drill: $(VENV)/.dev
 	  $(BIN)/svcpath drain run --scenario grid --lab drill -o terminal -o json=results/drain/grid-$$mode.json; \
 	  $(BIN)/svcpath lab down --lab drill; \
 	done
+
+drill-load: $(VENV)/.dev
+	@mkdir -p results/drain
+	$(BIN)/svcpath lab up --lab drill
+	$(BIN)/svcpath drain run --scenario load --lab drill -o terminal -o json=results/drain/load.json; \
+	  code=$$?; $(BIN)/svcpath lab down --lab drill; exit $$code
 
 lab: $(VENV)/.run
 	$(BIN)/svcpath lab up

@@ -174,3 +174,39 @@ def test_a_websocket_whose_server_dies_is_cut_and_one_that_is_refused_an_upgrade
         assert {row["outcome"] for row in _sample("websocket=5", "seconds=0.4", f"http://127.0.0.1:{port}/")[:-1]} == {
             "error"
         }
+
+
+def test_marked_requests_carry_their_number_to_the_server_and_end_with_the_input() -> None:
+    script = Path(sampler.__file__).with_name("scripts") / "light_server.py"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-u", str(script)], env={"PORT": str(port)}, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert "ready" in server.stdout.readline()
+        with subprocess.Popen(
+            [
+                sys.executable,
+                "-u",
+                sampler.__file__,
+                "new=50",
+                "mark=1",
+                "until_input_ends=1",
+                f"http://127.0.0.1:{port}/a?b=c",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            process.stdin.close()
+            *rows, end = [json.loads(line) for line in (first, *process.stdout)]
+        server.terminate()
+        logged = server.stdout.read()
+    assert end["kind"] == "end"
+    assert sorted(row["detail"] for row in rows) == sorted(f"id={one}" for one in range(1, end["sampled"] + 1))
+    assert all(f"/a?b=c&{row['detail']}\n" in logged for row in rows)

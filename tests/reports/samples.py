@@ -16,7 +16,7 @@ from svcpath.evidence.sources.recordings import recording
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
 from svcpath.reports.drill import SCHEMA as DRILL
-from svcpath.reports.drill import DrillContract, ScenarioRecord
+from svcpath.reports.drill import DrillContract, LoadRecord, ScenarioRecord
 from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
 from svcpath.reports.score import Given, ScoreContract
 from svcpath.walk.findings.catalogue import catalogue
@@ -153,4 +153,22 @@ def drill() -> DrillContract:
         for lost, at in ((True, None), (False, 6.1))
     ]
     cells = tuple(record(compare(CELLS[0], one, "image")) for one in seen)
-    return DrillContract(schema=DRILL, facts={"svcpath": "0"}, scenarios=played, cells=cells)
+    load = LoadRecord(
+        rate=2.0,
+        seconds=2.0,
+        pods=1,
+        announced=4,
+        recorded=4,
+        duplicated=0,
+        lost=0,
+        unlogged=0,
+        logged=3,
+        failed=1,
+        late=0,
+        replaced=1,
+        lost_pods=0,
+        cores=0.1,
+        cores_with_kubectl=0.2,
+        outcomes={"ok": 3, "refused": 1},
+    )
+    return DrillContract(schema=DRILL, facts={"svcpath": "0"}, scenarios=played, cells=cells, loads=(load,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,28 +19,65 @@ svcpath drain run --scenario 2 --lab svcpath
 
 Play a scenario on a lab, with workloads that pass and others that fail for a stated reason: 1 readiness, 2 longest
 request, 3 grace period, 4 connection pools, 5 headless clients, 6 load balancer, 7 rollout; `grid` compares the model with
-26 measured cells; `all` is every scenario. The drill makes a namespace of its own and removes it.
+26 measured cells; `load` checks the recorder against the servers' logs; `all` is every scenario. The drill makes a namespace of its own and removes it.
 
-Exit code: 0 every variant came out as it has to, 1 some did not, 3 some could not be played on this lab, 4 cluster
-unreadable."""
+With --target deploy/NAME it looks at a workload of yours instead: it records while you roll out or delete a Pod, until the
+old Pods are gone, and answers the seven questions from that. It changes nothing. With --act it begins: scenario 2 or 3
+deletes one Pod, 7 or all restarts the rollout. It says which Pods go and asks (--yes for scripts), and refuses when a single
+replica, a PodDisruptionBudget or the strategy would make that an outage (--force).
+
+Exit code: 0 every variant came out as it has to, or no question was answered badly; 1 some did; 2 usage, or refused; 3 not
+played or not observed; 4 cluster unreadable."""
 
 
 def run(
-    scenario: Annotated[str, typer.Option("--scenario", help="1 to 7, grid or all.")] = "all",
+    scenario: Annotated[str, typer.Option("--scenario", help="1 to 7, grid, load or all.")] = "all",
     lab: Annotated[str, typer.Option("--lab", help="Name of a lab that is up.")] = "svcpath",
     variant: Annotated[
         list[str] | None, typer.Option("--variant", help="A variant of the scenario alone; several times.")
     ] = None,
     cells: Annotated[int, typer.Option("--cells", min=0, help="So many cells of the grid alone, drawn by --seed.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="The draw of --cells.")] = 1,
+    rate: Annotated[float, typer.Option("--rate", min=1, help="Of load: new connections a second.")] = 1000.0,
+    seconds: Annotated[float, typer.Option("--seconds", min=10, max=600, help="Of load: for so long.")] = 60.0,
+    pods: Annotated[int, typer.Option("--pods", min=1, max=40, help="Of load: Pods that are replaced.")] = 20,
+    target: Annotated[str, typer.Option("--target", help="deploy/NAME: a workload of yours instead of a lab.")] = "",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    act: Annotated[
+        bool, typer.Option("--act", help="Begin: delete one Pod (2, 3), restart the rollout (7, all).")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --act: do not ask.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --act: also where that would be an outage.")] = False,
+    db: Annotated[Path, typer.Option("--db", help="Of a target: the recording, a new file.")] = Path("drain.db"),
+    timeout: Annotated[float, typer.Option("--timeout", min=0, help="Of a target: seconds (0: until Ctrl-C).")] = 0.0,
+    context: Annotated[str, typer.Option("--context", help="Of a target: context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Of a target: kubeconfig file.")] = "",
+    api_url: Annotated[str, typer.Option("--api-url", help="Of a target: address of a kubectl proxy.")] = "",
+    sample_from: Annotated[str, typer.Option("--sample-from", help="Of a target: pod/NAME that samples.")] = "",
+    container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",
+    sample: Annotated[
+        list[str] | None, typer.Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
+    ] = None,
     outputs: Annotated[
         list[str] | None,
         typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
 ) -> int:
+    if target:
+        from svcpath.cli import drain_target
+
+        return drain_target.run(
+            drain_target.Wanted(
+                target, namespace, scenario, act, yes, force, db, context, kubeconfig, api_url, timeout, sample_from,
+                container, tuple(sample or ()),
+            )
+        )  # fmt: skip
+    if act or yes or force or sample:
+        raise UsageError("--act, --yes, --force and --sample belong to --target deploy/NAME")
     import time
 
     from svcpath.drill import play
+    from svcpath.drill.endurance import Load
     from svcpath.drill.scenarios import SCENARIOS
     from svcpath.drill.transport import KubectlTransport
     from svcpath.lab import home, labs
@@ -50,7 +88,11 @@ def run(
     from svcpath.reports.views.drill import document, page
 
     wanted = output.parse(outputs)
-    known = {str(number): (number,) for number in sorted(SCENARIOS)} | {"grid": (), "all": tuple(sorted(SCENARIOS))}
+    known = {str(number): (number,) for number in sorted(SCENARIOS)} | {
+        "grid": (),
+        "load": (),
+        "all": tuple(sorted(SCENARIOS)),
+    }
     if scenario not in known:
         raise UsageError(f"--scenario {scenario!r}: give {', '.join(known)}")
     place = home.home(lab)
@@ -71,6 +113,7 @@ def run(
         facts=machine_facts(provider, (place.read_spec().proxy_mode,)),
         scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
+        loads=play.load(kubectl, image, Load(rate, seconds, pods), say) if scenario == "load" else (),
     )
     output.write(wanted, lambda: document(report), lambda: encode(report), lambda: page(report))
     return Exit.BAD if not report.right else Exit.GOOD if report.whole else Exit.UNDECIDED

@@ -10,6 +10,7 @@ import re
 import subprocess
 import threading
 import time
+import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -117,17 +118,24 @@ def api(kubectl: KubectlTransport) -> Iterator[Api]:
 class Api:
     """Calls to the API server through `kubectl proxy`."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.url = f"http://127.0.0.1:{port}"
-        self._stopped = threading.Event()
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self.port, self.host = port, host
+        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    @classmethod
+    def at(cls, url: str) -> Api:
+        """Of a `kubectl proxy` that runs already. Raises SourceUnavailable."""
+        parsed = urllib.parse.urlsplit(url)
+        if parsed.scheme != "http" or not parsed.hostname:
+            raise SourceUnavailable(f"--api-url {url!r}: give the http address of a kubectl proxy")
+        return cls(parsed.port or 80, parsed.hostname)
 
     def transport(self) -> HttpTransport:
         return HttpTransport(self.url)
 
     def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
         """One call; raises SourceUnavailable unless the answer is 2xx."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": kind})
             response = connection.getresponse()
@@ -162,12 +170,23 @@ class Api:
         self.call("DELETE", f"/api/v1/namespaces/{space}/pods/{name}")
         return time.time()
 
+    def orphan(self, path: str, selector: str, timeout: float = 60) -> None:
+        """Deletes the objects of a collection and leaves their Pods as they are. Raises SourceUnavailable."""
+        query = f"{path}?labelSelector={selector.replace('=', '%3D')}"
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Orphan"}
+        self.call("DELETE", query, options)
+        deadline = time.monotonic() + timeout
+        while left := self.call("GET", query)["items"]:
+            if time.monotonic() > deadline:
+                raise SourceUnavailable(f"{len(left)} objects of {path} are still there after {timeout:g} s")
+            time.sleep(0.3)
+
     def follow_log(self, space: str, pod: str, container: str, each: Callable[[str], None]) -> threading.Thread:
         """Calls ``each`` with every line of a container's log, in a thread, until the container ends."""
         path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"
 
         def run() -> None:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=3600)
+            connection = http.client.HTTPConnection(self.host, self.port, timeout=3600)
             with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
                 connection.request("GET", path)
                 response = connection.getresponse()
@@ -187,7 +206,7 @@ def is_ready(pod: dict[str, Any]) -> bool:
 
 def scripts_map(space: str) -> dict[str, Any]:
     """The ConfigMap with the scripts that the drill's Pods run."""
-    names = ("drain_server.py", "grpc_server.py", "grid_client.py")
+    names = ("drain_server.py", "grpc_server.py", "light_server.py", "grid_client.py")
     data = {name: script(name) for name in names}
     data["sampler.py"] = sampler()
     return {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from svcpath.drill import kube
+from svcpath.drill.endurance import Load, endure
 from svcpath.drill.grid.cells import CELLS, Cell
 from svcpath.drill.grid.compare import compare, record
 from svcpath.drill.grid.measure import measure
@@ -13,7 +16,7 @@ from svcpath.drill.scenarios import SCENARIOS, Scenario
 from svcpath.drill.scenarios.variant import Variant
 from svcpath.drill.stage import Result, Stage
 from svcpath.drill.transport import KubectlTransport
-from svcpath.reports.drill import CellRecord, ScenarioRecord
+from svcpath.reports.drill import CellRecord, LoadRecord, ScenarioRecord
 
 SPACE = "svcpath-drain"
 
@@ -24,6 +27,12 @@ def grid(
     """All cells at once; the model reads the manifests, the measured side the logs."""
     found = measure(kubectl, cells, image, say)
     return tuple(record(compare(cell, found[cell.name], image)) for cell in cells)
+
+
+def load(kubectl: KubectlTransport, image: str, wanted: Load, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
+    """The recorder under load; its recording is kept no longer than it is compared."""
+    with tempfile.TemporaryDirectory(prefix="svcpath-load-") as folder:
+        return (endure(kubectl, image, wanted, Path(folder) / "load.db", say),)
 
 
 def scenarios(

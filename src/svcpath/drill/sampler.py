@@ -10,8 +10,9 @@ from the time it was due, so that a stall shows as latency and not as silence (n
 Kinds: new (a connection each), keepalive (a request each on one reused connection), slow (long requests), stream (an open
 chunked response), websocket (a message each on one connection, RFC 6455), grpc (a call each on one channel; where the
 container's Python has the grpc module), udp (a datagram and its echo). Options: seconds=S to run, timeout=S,
-slow_seconds=S, slow_path=P, stream_path=P, websocket_path=P, grpc_method=/PACKAGE.SERVICE/METHOD, udp_port=N. SIGTERM ends
-it after what is under way.
+slow_seconds=S, slow_path=P, stream_path=P, websocket_path=P, grpc_method=/PACKAGE.SERVICE/METHOD, udp_port=N, mark=1 (each
+new, slow and stream request has "id=NUMBER" in its query, and its row too), until_input_ends=1. SIGTERM, or with the last
+the end of standard input, ends it after what is under way.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import base64
 import http.client
 import importlib.util
+import itertools
 import json
 import os
 import queue
@@ -35,7 +37,7 @@ from typing import IO, Any
 
 DEFAULTS = {
     "new": 0.0, "keepalive": 0.0, "slow": 0.0, "stream": 0.0, "websocket": 0.0, "grpc": 0.0, "udp": 0.0, "seconds": 0.0, "timeout": 5.0,
-    "slow_seconds": 5.0, "udp_port": 0.0, "workers": 64.0,
+    "slow_seconds": 5.0, "udp_port": 0.0, "mark": 0.0, "until_input_ends": 0.0, "workers": 64.0,
 }  # fmt: skip
 PATHS = {
     "slow_path": "/slow?seconds={seconds:g}", "stream_path": "/stream?seconds={seconds:g}",
@@ -158,7 +160,8 @@ def pool(kind: str, rate: float, to: To, workers: int, each: Callable[[float], N
             due = todo.get()
             if due is None:
                 return
-            each(due)
+            if not to.stopped.is_set():  # told to end: what is late by then is left
+                each(due)
 
     threads = [threading.Thread(target=work, name=kind, daemon=True) for _ in range(workers)]
     for thread in threads:
@@ -352,10 +355,15 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
         raise SystemExit("sampler: grpc=RATE needs the grpc module of Python in this container")
     long = numbers["slow_seconds"]
 
+    count = itertools.count(1)
+
     def each(kind: str, path: str, patience: float) -> Callable[[float], None]:
         def once(due: float) -> None:
             request = Request(kind, due, host, port, patience)
-            request.run(path)
+            mark = f"id={next(count)}" if numbers["mark"] else ""
+            request.run(path + ("&" if "?" in path else "?") + mark if mark else path)
+            if mark:
+                request.row["detail"] = f"{mark} {request.row['detail']}".strip()
             to.out.write(request.row)
 
         return lambda rate: pool(kind, rate, to, int(numbers["workers"]), once)
@@ -369,6 +377,13 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
         "grpc": lambda rate: grpc_calls(rate, to, paths["grpc_method"]),
         "udp": lambda rate: udp(rate, to, int(numbers["udp_port"] or port)),
     }
+    if numbers["until_input_ends"]:
+
+        def listen() -> None:
+            sys.stdin.buffer.read()
+            to.stopped.set()
+
+        threading.Thread(target=listen, daemon=True).start()
     threads = [
         threading.Thread(target=plans[kind], args=(numbers[kind],), name=kind) for kind in plans if numbers[kind] > 0
     ]

@@ -9,6 +9,7 @@ import contextlib
 import http.client
 import json
 import re
+import socket
 import subprocess
 import threading
 import urllib.parse
@@ -149,13 +150,18 @@ class HttpTransport:
         if parsed.scheme != "http" or not parsed.hostname:
             raise SourceUnavailable(f"--api-url {url!r}: give the http address of a kubectl proxy")
         self._host, self._port = parsed.hostname, parsed.port or 80
-        self._open: set[http.client.HTTPConnection] = set()
+        self._open: set[socket.socket] = set()
+        self._closed = False
         self._date: float | None = None
 
-    def _request(self, path: str, timeout: float) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    def _request(
+        self, path: str, timeout: float
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse, socket.socket]:
+        """The socket is given too: a response that closes takes it from its connection."""
         connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout)
         try:
             connection.request("GET", path)
+            sock = connection.sock
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
@@ -164,10 +170,10 @@ class HttpTransport:
         if stamp:
             with contextlib.suppress(ValueError):
                 self._date = parsedate_to_datetime(stamp).timestamp()
-        return connection, response
+        return connection, response, sock
 
     def get(self, path: str) -> bytes:
-        connection, response = self._request(path, _TIMEOUT)
+        connection, response, _ = self._request(path, _TIMEOUT)
         try:
             body = response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -182,10 +188,12 @@ class HttpTransport:
 
     def stream(self, path: str) -> Iterator[bytes]:
         try:
-            connection, response = self._request(path, 3600.0)
+            connection, response, sock = self._request(path, 3600.0)
         except SourceUnavailable as error:
             raise Cut(str(error)) from error
-        self._open.add(connection)
+        self._open.add(sock)
+        if self._closed:
+            self._shut(sock)
         try:
             if response.status == 410:
                 raise Expired(path)
@@ -196,7 +204,7 @@ class HttpTransport:
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
             raise Cut(str(error)) from error
         finally:
-            self._open.discard(connection)
+            self._open.discard(sock)
             connection.close()
         raise Cut("the watch ended")
 
@@ -208,7 +216,10 @@ class HttpTransport:
         return self._date
 
     def close(self) -> None:
-        for connection in list(self._open):
-            if connection.sock is not None:
-                with contextlib.suppress(OSError):
-                    connection.sock.shutdown(2)
+        self._closed = True
+        for sock in list(self._open):
+            self._shut(sock)
+
+    def _shut(self, sock: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)

@@ -75,6 +75,7 @@ class Intake:
                 row = json.loads(line)
                 if row["kind"] == "end":
                     self.announced, self.late = int(row["sampled"]), int(row["late"])
+                    self.store.set_meta(f"sampler {self.source}", f"{self.announced} {self.late}")
                     break
                 held.append((int(row["n"]), connection_of(row)))
                 if len(held) >= _BATCH or time.monotonic() - flushed > _FLUSH:
@@ -85,6 +86,22 @@ class Intake:
         self._keep(held)
         self.done.set()
 
+    def began(self, timeout: float) -> bool:
+        """Waits until the first lines are kept."""
+        deadline = time.monotonic() + timeout
+        while not self.sampled and not self.done.is_set() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.sampled > 0
+
+    def end(self, timeout: float) -> None:
+        """Ask the sampler to finish what is under way, and wait for its last line."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        self.done.wait(timeout)
+        self.process.terminate()
+        self.done.wait(5)
+
     def _keep(self, held: list[tuple[int, Connection]]) -> None:
         if held:
             self.store.add_connections(self.source, held)
@@ -92,12 +109,21 @@ class Intake:
 
 
 def sample(kubectl: KubectlTransport, store: Store, sampling: Sampling, text: str) -> Intake:
-    """Pipe the sampler into a container and keep what it prints."""
+    """Pipe the sampler into a container and keep what it prints.
+
+    Its input stays open, and its end is the sampler's: whatever ends this process leaves none behind in the container.
+    """
     chosen = ["-c", sampling.container] if sampling.container else []
+    body = text.encode()
+    load = f"import sys; exec(compile(sys.stdin.buffer.read({len(body)}), 'sampler', 'exec'))"
     process = kubectl.popen(
-        "-n", sampling.namespace, "exec", "-i", sampling.pod, *chosen, "--", "python3", "-u", "-", *sampling.words,
-        stdin=text.encode(),
+        "-n", sampling.namespace, "exec", "-i", sampling.pod, *chosen, "--", "python3", "-u", "-c", load,
+        *sampling.words, "until_input_ends=1", stdin_open=True,
     )  # fmt: skip
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(body)
+        process.stdin.flush()
     intake = Intake(store, process, f"{sampling.namespace}/{sampling.pod} {time.time():.3f}")
     threading.Thread(target=intake.run, name="sampler", daemon=True).start()
     return intake
@@ -143,8 +169,7 @@ def recording(
             yield found
         finally:
             for intake in found.samplers:
-                intake.process.terminate()
-                intake.done.wait(5)
+                intake.end(10)
             recorder.close()
             if kubectl is not None:
                 kubectl.close()

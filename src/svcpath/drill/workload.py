@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 #: What a server Pod runs, by name: its script in the ConfigMap of scripts.
-SERVERS = {"http": "drain_server.py", "grpc": "grpc_server.py"}
+SERVERS = {"http": "drain_server.py", "grpc": "grpc_server.py", "light": "light_server.py"}
 PORT = 8080
 
 

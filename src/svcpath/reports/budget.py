@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from svcpath.evidence.facts.kubernetes import Object, OtherObject, PodDisruption
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.text import Damaged, Unplaced
 from svcpath.evidence.formats.places import Places
 from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, Outcome, budget
 from svcpath.models.drain.clock import Margins, OnSignal
@@ -109,6 +110,14 @@ class WorkloadRecord(Record, frozen=True, kw_only=True):
     patch: PatchRecord | None
 
 
+class UnreadRecord(Record, frozen=True, kw_only=True):
+    """What is in the evidence and could not be read, so that a workload in it is not among ``workloads``."""
+
+    file: str
+    line: int
+    why: str
+
+
 class BudgetContract(Record, frozen=True, kw_only=True):
     schema: str
     outcome: str
@@ -116,6 +125,7 @@ class BudgetContract(Record, frozen=True, kw_only=True):
     margins: tuple[MarginRecord, ...]
     workloads: tuple[WorkloadRecord, ...]
     findings: tuple[FindingRecord, ...]
+    not_read: tuple[UnreadRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +181,16 @@ def budget_report(
         margins=worst.margins if worst else (),
         workloads=tuple(records),
         findings=tuple(dict.fromkeys(findings)),
+        not_read=tuple(_unread(present, bool(records))),
     )
+
+
+def _unread(present: Sequence[Observation[Any]], found: bool) -> Iterator[UnreadRecord]:
+    """Objects that did not parse; where no workload was found also the files of no known kind."""
+    for one in present:
+        if isinstance(one.value, Damaged) or (isinstance(one.value, Unplaced) and not found):
+            line = one.value.line if isinstance(one.value, Damaged) else 0
+            yield UnreadRecord(file=one.provenance.path, line=line, why=one.value.why)
 
 
 def _subject(value: Object, services: Sequence[Service], asked: Asked) -> Subject | None:

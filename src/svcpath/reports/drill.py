@@ -57,6 +57,37 @@ class CellRecord(Record, frozen=True, kw_only=True):
     time_agrees: bool | None
 
 
+class LoadRecord(Record, frozen=True, kw_only=True):
+    """The recorder against the servers' own logs. ``rate`` new connections a second for ``seconds`` while ``replaced`` of
+    ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that the
+    recording lacks; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end it lacks.
+    ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs."""
+
+    rate: float
+    seconds: float
+    pods: int
+    announced: int
+    recorded: int
+    duplicated: int
+    lost: int
+    unlogged: int
+    logged: int
+    failed: int
+    late: int
+    replaced: int
+    lost_pods: int
+    cores: float
+    cores_with_kubectl: float
+    outcomes: dict[str, int]
+
+    @property
+    def holds(self) -> bool:
+        """Nothing lost, nothing twice, less than one core."""
+        whole = self.recorded == self.announced == round(self.rate * self.seconds)
+        nothing_lost = not (self.duplicated or self.lost or self.unlogged or self.lost_pods)
+        return whole and nothing_lost and self.cores_with_kubectl < 1
+
+
 class DrillContract(Record, frozen=True, kw_only=True):
     """``facts``: versions and machine."""
 
@@ -64,11 +95,13 @@ class DrillContract(Record, frozen=True, kw_only=True):
     facts: dict[str, str]
     scenarios: tuple[ScenarioRecord, ...] = ()
     cells: tuple[CellRecord, ...] = ()
+    loads: tuple[LoadRecord, ...] = ()
 
     @property
     def right(self) -> bool:
-        """No variant came out as it must not, and every cell agrees."""
-        return all(one.as_it_should is not False for one in self.scenarios) and all(one.agrees for one in self.cells)
+        """No variant came out as it must not, every cell agrees, and a recording under load holds."""
+        played = all(one.as_it_should is not False for one in self.scenarios)
+        return played and all(one.agrees for one in self.cells) and all(one.holds for one in self.loads)
 
     @property
     def whole(self) -> bool:

@@ -41,6 +41,10 @@ KNOWN: list[tuple[list[str], float]] = [
     (["sh", "-c", "sleep 10 &"], 0),
     (["sh", "-c", "sleep 15; exit 0"], 15),
     (["powershell", "-Command", "Start-Sleep -Seconds 15"], 15),
+    (["sh", "-c", "sleep 10 >/dev/null 2>&1"], 10),
+    (["sh", "-c", "sleep 10 > /tmp/drained"], 10),
+    (["sh", "-c", "echo done 2>/dev/null; sleep 3"], 3),
+    (["dumb-init", "--", "sleep", "6"], 6),
     (["nginx", "-s", "quit"], 0),
     ([], 0),
 ]
@@ -75,6 +79,22 @@ def test_a_common_spelling_has_a_known_length(argv: list[str], seconds: float) -
 def test_what_can_not_be_read_off_stays_a_range(argv: list[str], low: float, high: float | None) -> None:
     hook = exec_hook(argv)
     assert (hook.low, hook.high) == (low, high)
+
+
+@pytest.mark.parametrize(
+    "argv", [["sleep 10"], ["/bin/sh -c 'sleep 10'"], ["sh", "-c", "sleep", "10"], ["sleep"]], ids=shlex.join
+)
+def test_a_command_that_can_not_run_as_written_delays_nothing_and_says_why(argv: list[str]) -> None:
+    hook = exec_hook(argv)
+    assert (hook.low, hook.high) == (0, 0)
+    assert hook.broken
+
+
+@pytest.mark.parametrize(
+    "argv", [["/opt/my app/drain"], ["sh", "-c", "sleep 10", "sleep"], ["sleep", "10"]], ids=shlex.join
+)
+def test_a_command_that_may_run_is_not_called_broken(argv: list[str]) -> None:
+    assert not exec_hook(argv).broken
 
 
 def test_the_other_handlers() -> None:

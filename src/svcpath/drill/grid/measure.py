@@ -65,6 +65,9 @@ def measure(
         say(f"{len(cells)} Pods are starting")
         api.ready_pods(SPACE, "app=drain-client", 1)
         pods = {one["metadata"]["labels"]["cell"]: one for one in api.ready_pods(SPACE, "app=drain-grid", len(cells))}
+        # A replacement that starts for every Pod that goes would keep the kubelet from the others' signals.
+        for kind in ("deployments", "replicasets"):
+            api.orphan(f"/apis/apps/v1/namespaces/{SPACE}/{kind}", "app=drain-grid")
         runs = [_Run(cell, pods[cell.name]["metadata"]["name"], pods[cell.name]["status"]["podIP"]) for cell in cells]
         logs = _Logs(api, runs)
         rows = _Client(kubectl)

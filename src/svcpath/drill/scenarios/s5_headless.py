@@ -37,17 +37,7 @@ def run(stage: Stage, variant: Variant) -> Result:
             return Result(NUMBER, variant.name, None, said)
     pods = stage.deploy(service, Stopping(grace=6, hook=3, on_signal="exit"), headless=True)
     if ttl is not None:
-        words = (
-            "java",
-            "-XX:TieredStopAtLevel=1",
-            "/scripts/Sample.java",
-            ttl,
-            service,
-            "8080",
-            "5",
-            str(_SECONDS),
-            "2",
-        )
+        words = (*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
         process = stage.kubectl.popen("-n", stage.space, "exec", "client", "--", *words)
         assert process.stdout is not None
         sample = Sample(process.stdout, stage)

@@ -555,6 +555,12 @@ class Strategy(Record, frozen=True, kw_only=True):
     rolling_update: RollingUpdate | None = None
 
 
+class JobTemplate(Record, frozen=True, kw_only=True):
+    """What a CronJob makes Jobs from."""
+
+    spec: WorkloadSpec
+
+
 class WorkloadSpec(Record, frozen=True, kw_only=True):
     replicas: int | None = None
     selector: LabelSelector | None = None
@@ -565,6 +571,7 @@ class WorkloadSpec(Record, frozen=True, kw_only=True):
     progress_deadline_seconds: int | None = None
     service_name: str | None = None
     paused: bool | None = None
+    job_template: JobTemplate | None = None
 
 
 class WorkloadStatus(Record, frozen=True, kw_only=True):
@@ -582,7 +589,7 @@ class WorkloadStatus(Record, frozen=True, kw_only=True):
 
 
 class Workload(Object, frozen=True, kw_only=True):
-    """Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, or any object with ``spec.template``."""
+    """Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, or any object with ``spec.template``."""
 
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()

@@ -48,7 +48,7 @@ def read_yaml(text: str) -> list[Item | Listing]:
     errors: list[FormatError] = []
     for document in yamltree.documents(text):
         if isinstance(document, FormatError):
-            errors.append(document)
+            errors.append(_as_template(document, text))
         elif document.value is None:
             continue
         elif not is_object(document.value) and not _is_watch(document.value):
@@ -69,6 +69,16 @@ def read_yaml(text: str) -> list[Item | Listing]:
     if foreign:
         found.append(damaged("Kubernetes objects", f"{foreign} documents are no Kubernetes objects"))
     return found
+
+
+def _as_template(error: FormatError, text: str) -> FormatError:
+    """The error of a chart's template, which is no YAML before it is rendered, says so."""
+    lines = text.split("\n")
+    near = lines[max(0, error.line - 3) : error.line] if error.line else lines
+    if not any("{{" in line for line in near):
+        return error
+    message = f"{error.message}; {{{{ }}}} belongs to a template: give what `helm template` or `kustomize build` makes"
+    return FormatError(message, line=error.line, column=error.column)
 
 
 def _is_watch(value: Any) -> bool:

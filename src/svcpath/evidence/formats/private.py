@@ -37,6 +37,8 @@ def reduced(value: Any) -> Any:
                 spec.template, spec=_pod_spec(spec.template.spec), metadata=_meta(spec.template.metadata)
             )
             spec = msgspec.structs.replace(spec, template=template)
+        if spec.job_template is not None:
+            spec = msgspec.structs.replace(spec, job_template=None)
         return _metadata(msgspec.structs.replace(value, spec=spec))
     if isinstance(value, api.ConfigMap):
         return msgspec.structs.replace(_metadata(value), data=None)

@@ -23,7 +23,7 @@ class Hook:
 
     ``spelling`` names how it is written ("sleep action", "exec sleep", "httpGet", ...; "" without a hook).
     ``assumed`` are programs of the hook that were counted as returning at once; ``needs`` the program that the image
-    must have for the hook to run at all ("" if none).
+    must have for the hook to run at all ("" if none). ``broken`` says why it fails at once and delays nothing.
     """
 
     low: float
@@ -31,6 +31,7 @@ class Hook:
     spelling: str = ""
     assumed: tuple[str, ...] = ()
     needs: str = ""
+    broken: str = ""
 
     @property
     def known(self) -> bool:
@@ -89,12 +90,27 @@ _TESTS = frozenset(("test", "[", "[[", "false"))
 _SHELLS = frozenset(("sh", "bash", "ash", "dash", "ksh", "zsh"))
 #: Words in front of a command that change nothing about its length.
 _PREFIXES = frozenset(
-    ("exec", "command", "nohup", "setsid", "builtin", "sudo", "time", "busybox", "toybox", "tini", "--")
+    (
+        "exec",
+        "command",
+        "nohup",
+        "setsid",
+        "builtin",
+        "sudo",
+        "time",
+        "busybox",
+        "toybox",
+        "tini",
+        "dumb-init",
+        "catatonit",
+        "--",
+    )
 )
 _OPENING = frozenset(("for", "while", "until", "if", "case", "select"))
 _CLOSING = frozenset(("done", "fi", "esac"))
 _AMOUNT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)\Z")
 _UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DESCRIPTOR = re.compile(r"(?<![^\s;&|()])\d+(?=[<>])")
 _LONGEST_SCRIPT = 20_000
 
 
@@ -110,7 +126,7 @@ def hook_of(handler: LifecycleHandler | None) -> Hook:
     if handler.http_get is not None:
         return Hook(0.0, None, "httpGet")
     if handler.tcp_socket is not None:
-        return Hook(0.0, 0.0, "tcpSocket")
+        return Hook(0.0, 0.0, "tcpSocket", broken="is a tcpSocket, which is no lifecycle handler")
     return NO_HOOK
 
 
@@ -118,9 +134,22 @@ def exec_hook(argv: Sequence[str]) -> Hook:
     """The length of an exec hook, given as its argument vector (no shell unless it names one)."""
     if not argv:
         return NO_HOOK
+    broken = _broken(argv)
+    if broken:
+        return Hook(0.0, 0.0, "exec", needs="", broken=broken)
     length = _command(list(argv))
     spelling = "exec sleep" if length.low > 0 or length.high not in (0.0, None) else "exec"
     return Hook(length.low, length.high, spelling, tuple(dict.fromkeys(length.assumed)), _base(argv[0]))
+
+
+def _broken(argv: Sequence[str]) -> str:
+    """Why a command can't run as it is written: a whole command line as the program's name, a sleep without a time."""
+    words = argv[0].split()
+    if len(words) > 1 and (_base(words[0]) in _SHELLS or _base(words[0]) in QUICK or _base(words[0]) == "sleep"):
+        return f"names a program {argv[0]!r}, spaces and all: no shell splits it"
+    if _base(argv[0]) in _SHELLS and len(argv) > 3 and argv[1] == "-c" and argv[2].split() == ["sleep"]:
+        return f"runs sleep without a time: {argv[3]!r} is an argument of the shell, not of sleep"
+    return "runs sleep without a time" if _base(argv[0]) == "sleep" and len(argv) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +292,9 @@ def script(text: str) -> _Length:
 
 def _words(text: str) -> list[str] | None:
     """Words and operators; operators are marked by a leading NUL. None when the quoting is broken."""
-    lexer = shlex.shlex(text.replace("\\\n", " "), posix=True, punctuation_chars=";&|()<>\n")
+    # A number that touches a redirection is a file descriptor; one that does not ("sleep 10 >log") is a word.
+    text = _DESCRIPTOR.sub("", text.replace("\\\n", " "))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()<>\n")
     lexer.whitespace = " \t\r"
     lexer.whitespace_split = True
     lexer.commenters = "#"
@@ -316,8 +347,6 @@ def _list(words: list[str]) -> _Length:
             continue
         operator = word[1:]
         if operator[:1] in "<>" or operator.startswith("&>"):
-            if current and current[-1].isdecimal() and len(current) > 1:
-                current.pop()
             skip_next = True
             continue
         close(operator)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from svcpath.evidence.facts.kubernetes import Container, Object, Pod, PodSpec, Service, Workload
+from svcpath.evidence.facts.kubernetes import Container, Object, Pod, PodSpec, PodTemplate, Service, Workload
 from svcpath.models.drain.clock import DEFAULT_GRACE
 from svcpath.models.drain.hooks import Hook, hook_of
 from svcpath.models.policies.selectors import matches
@@ -77,16 +77,37 @@ def pod_spec(obj: Object) -> PodSpec | None:
     """The spec of the Pods that an object makes (of a Pod its own)."""
     if isinstance(obj, Pod):
         return obj.spec
-    if isinstance(obj, Workload) and obj.spec.template is not None:
-        return obj.spec.template.spec
-    return None
+    template = pod_template(obj)
+    return None if template is None else template.spec
+
+
+def pod_template(obj: Object) -> PodTemplate | None:
+    """What a workload makes Pods from; of a CronJob that of its Jobs."""
+    if not isinstance(obj, Workload):
+        return None
+    jobs = obj.spec.job_template
+    return obj.spec.template if jobs is None else jobs.spec.template
+
+
+def _labels(obj: Object) -> dict[str, str]:
+    """The labels of the Pods."""
+    if isinstance(obj, Pod):
+        return obj.labels
+    template = pod_template(obj)
+    return {} if template is None else template.metadata.labels or {}
+
+
+def _place(obj: Object) -> Field:
+    """Where the Pod spec stands in the object."""
+    if isinstance(obj, Pod):
+        return ("spec",)
+    jobs = isinstance(obj, Workload) and obj.spec.job_template is not None
+    return ("spec", "jobTemplate", "spec", "template", "spec") if jobs else ("spec", "template", "spec")
 
 
 def selecting(obj: Object, services: Sequence[Service]) -> tuple[Service, ...]:
     """The Services whose selector picks the Pods of ``obj``. Objects without a namespace fit any (rendered charts)."""
-    labels = obj.labels if isinstance(obj, Pod) else {}
-    if isinstance(obj, Workload) and obj.spec.template is not None:
-        labels = obj.spec.template.metadata.labels or {}
+    labels = _labels(obj)
     return tuple(
         one
         for one in services
@@ -107,7 +128,7 @@ def subject_of(
     if spec is None or not spec.containers:
         return None
     mine = selecting(obj, services)
-    template = at if at is not None else ("spec",) if isinstance(obj, Pod) else ("spec", "template", "spec")
+    template = at if at is not None else _place(obj)
     chosen = frozenset(path) & {one.name for one in spec.containers} or _on_path(spec.containers, mine)
     containers = [
         _stopping(one, one.name in chosen, False, (*template, "containers", number))
@@ -121,9 +142,6 @@ def subject_of(
     grace = spec.termination_grace_period_seconds
     if isinstance(obj, Pod) and obj.metadata.deletion_grace_period_seconds and obj.deleting:
         grace = obj.metadata.deletion_grace_period_seconds
-    labels = (
-        (obj.spec.template.metadata.labels or {}) if isinstance(obj, Workload) and obj.spec.template else obj.labels
-    )
     return Subject(
         kind=obj.kind,
         namespace=obj.namespace,
@@ -135,7 +153,7 @@ def subject_of(
         serves=obj.kind not in ("Job", "CronJob")
         and (bool(mine) or any(_takes_traffic(one) for one in spec.containers)),
         services=mine,
-        labels=tuple(sorted(labels.items())),
+        labels=tuple(sorted(_labels(obj).items())),
     )
 
 

@@ -11,9 +11,8 @@ _LEVELS = {"error": "✖", "warning": "!", "note": "·"}
 
 def document(report: BudgetContract, *, verbose: bool = False) -> Document:
     if not report.workloads:
-        return Document(
-            "Budget", (Statement(Mark.INCONCLUSIVE, "NOTHING", "no workload with a Pod template in the evidence"),)
-        )
+        nothing = Statement(Mark.INCONCLUSIVE, "NOTHING", "no workload with a Pod template in the evidence")
+        return Document("Budget", (nothing, *unread(report)))
     sections: list[Section] = []
     shown = [one for one in report.workloads if verbose or one.serves or one.outcome == "lost"]
     for one in shown or report.workloads[:1]:
@@ -25,8 +24,15 @@ def document(report: BudgetContract, *, verbose: bool = False) -> Document:
         sections.append(Note(f"{quiet} more workloads take no traffic that the evidence shows (-v has them)"))
     if report.findings:
         sections.append(Points("Findings", tuple(_finding(one) for one in report.findings), plain=True))
+    sections.extend(unread(report))
     name = title(report.workloads[0]) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
     return Document(name, tuple(sections))
+
+
+def unread(report: BudgetContract) -> tuple[Section, ...]:
+    """What the evidence holds and could not be read."""
+    points = tuple(Point(one.why, place=f"{one.file}:{one.line}" if one.line else one.file) for one in report.not_read)
+    return (Points("Not read", points),) if points else ()
 
 
 def title(one: WorkloadRecord) -> str:
@@ -109,7 +115,8 @@ def _ruler(one: WorkloadRecord) -> list[str]:
         signal = min(each.hook, float(one.grace))
         moments.append((signal, f"{each.signal or 'stop signal'}{label}"))
         kill = max(kill, signal + 2)
-    moments.append((kill, "SIGKILL"))
+    unread = any(each.hook is None and not each.sidecar for each in one.containers)
+    moments.append((kill, "SIGKILL (up to 2 s later, if preStop takes that long)" if unread else "SIGKILL"))
     moments.sort(key=lambda moment: moment[0])
     return [f"{at:>6.4g} s  {what}" for at, what in moments]
 

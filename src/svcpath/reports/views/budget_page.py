@@ -24,6 +24,7 @@ def page(report: BudgetContract) -> Document:
     stations.sort(key=lambda one: [Mark.FAIL, Mark.INCONCLUSIVE, Mark.PASS].index(one.mark))
     sections: list[Section] = [_statement(report), Path(tuple(stations), title="Workloads")]
     sections.extend(_claim(one) for one in report.findings[:FINDINGS])
+    sections.extend(budget.unread(report))
     only = report.workloads[0]
     name = budget.title(only) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
     return Document(name, tuple(sections), "drain budget")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
-from svcpath.reports.drill import CellRecord, DrillContract, Losses, ScenarioRecord
+from svcpath.reports.drill import CellRecord, DrillContract, LoadRecord, Losses, ScenarioRecord
 
 
 def document(report: DrillContract) -> Document:
@@ -24,6 +24,8 @@ def _made(report: DrillContract, *, details: bool) -> Document:
         sections += [_grid(report.cells), _timed(report.cells)]
         if details:
             sections.append(Path(tuple(_cell(one) for one in report.cells), title="Cells"))
+    if report.loads:
+        sections.append(Path(tuple(_load(one) for one in report.loads), title="Recorder"))
     if details and report.facts:
         sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
     return Document("Drains played and measured", tuple(sections), "drill")
@@ -39,6 +41,7 @@ def _statement(report: DrillContract) -> Statement:
     if report.cells:
         agree = sum(one.agrees for one in report.cells)
         parts.append(f"{agree} of {len(report.cells)} cells agree with the model")
+    parts += [f"the recorder {'holds' if one.holds else 'fails'} at {one.rate:g} a second" for one in report.loads]
     if not parts:
         return Statement(Mark.INCONCLUSIVE, "DRILL", "nothing was played")
     mark = Mark.FAIL if not report.right else Mark.PASS if report.whole else Mark.INCONCLUSIVE
@@ -81,6 +84,17 @@ def _cell(one: CellRecord) -> Station:
         Note(f"{one.shape} Pod; {one.tried} connections tried, {one.requests} requests; {ends}"),
     )
     return Station(one.cell, Mark.PASS if one.agrees else Mark.FAIL, said, details=opened)
+
+
+def _load(one: LoadRecord) -> Station:
+    said = (
+        f"{one.recorded} of {one.announced} connections recorded, {one.duplicated} twice, {one.lost} lost, {one.unlogged} "
+        f"answered but in no server's log ({one.logged} are); {one.failed} failed, {one.late} began late; {one.replaced} Pods "
+        f"replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
+        "with its kubectl processes"
+    )
+    name = f"{one.rate:g} connections a second for {one.seconds:g} s"
+    return Station(name, Mark.PASS if one.holds else Mark.FAIL, said)
 
 
 def _grid(cells: tuple[CellRecord, ...]) -> Table:

@@ -54,13 +54,13 @@ def refused(budget: Budget, around: Around) -> Iterator[LintFinding]:
 
 
 def never_runs(budget: Budget, around: Around) -> Iterator[LintFinding]:
-    """SP719: tcpSocket is no preStop handler."""
+    """SP719: the hook fails at once: tcpSocket is no preStop handler, or the command can't run as it is written."""
     for one in budget.subject.containers:
-        if one.hook.spelling == "tcpSocket":
+        if one.hook.broken:
             yield LintFinding(
                 "SP719",
                 Level.WARNING,
-                f"preStop of container {one.name} is a tcpSocket, which fails at once and delays nothing: use sleep",
+                f"preStop of container {one.name} {one.hook.broken}: it fails at once and delays nothing; use the sleep action",
                 around.obj,
                 one.hook_field,
             )

@@ -1,0 +1,184 @@
+"""svcpath drain run --target: a drain of the user's own workload, watched, and with --act also begun."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from svcpath.cli.exits import Exit
+from svcpath.errors import UsageError
+
+if TYPE_CHECKING:
+    from svcpath.drill.kube import Api
+    from svcpath.drill.questions import Answered
+    from svcpath.drill.target import Action, Look
+    from svcpath.drill.transport import KubectlTransport
+
+#: Scenarios that can be begun on a user's workload, and what begins them.
+_BEGINS = {"2": "delete", "3": "delete", "7": "restart", "all": "restart"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options of a run on a workload; see drain_run.run."""
+
+    target: str
+    namespace: str
+    scenario: str
+    act: bool
+    yes: bool
+    force: bool
+    db: Path
+    context: str
+    kubeconfig: str
+    api_url: str
+    timeout: float
+    sample_from: str
+    container: str
+    sample: Sequence[str]
+
+
+def run(wanted: Wanted) -> int:
+    from svcpath.cli.rollout import cluster_options
+    from svcpath.drill.target import Action, follow, look
+    from svcpath.drill.target import act as begin
+    from svcpath.drill.transport import KubectlTransport
+
+    kind, slash, name = wanted.target.partition("/")
+    if not slash or not name or kind.lower() not in ("deploy", "deployment", "deployments"):
+        raise UsageError(f"--target {wanted.target!r}: give a Deployment as deploy/NAME")
+    if wanted.scenario != "all" and wanted.scenario not in [str(number) for number in range(1, 8)]:
+        raise UsageError(f"--scenario {wanted.scenario!r}: give 1 to 7 or all for a workload")
+    if bool(wanted.sample_from) != bool(wanted.sample):
+        raise UsageError("--sample-from and --sample belong together")
+    if wanted.act and wanted.scenario not in _BEGINS:
+        raise UsageError(
+            f"scenario {wanted.scenario} is not begun by a delete or a restart: watch without --act, or play it on a lab"
+        )
+    if wanted.db.exists():
+        raise UsageError(f"{wanted.db} is there already: give another file with --db")
+    action = Action(_BEGINS[wanted.scenario]) if wanted.act else None
+    kubectl = None if wanted.api_url else KubectlTransport(cluster_options(wanted.context, wanted.kubeconfig))
+    with _api(wanted, kubectl) as api, _ended() as ended:
+        found = look(api, wanted.namespace, name)
+        if action is not None:
+            _confirm(found, action, wanted)
+        with _recording(wanted, kubectl, api, kind, name):
+            if action is not None:
+                begin(api, found, action)
+                _say("done; watching until it is over")
+            else:
+                _say(
+                    f"watching deploy/{name}: roll it out, or delete a Pod of it; Ctrl-C ends the watch (--act begins it)"
+                )
+            passed = follow(api, found, timeout=wanted.timeout, ended=ended, say=_say)
+            ended.wait(1.0)  # the last events are still on their way
+    return _shown(wanted, passed.names, over=passed.over)
+
+
+@contextlib.contextmanager
+def _ended() -> Iterator[threading.Event]:
+    """Set by Ctrl-C or SIGTERM: what was recorded so far is shown."""
+    event = threading.Event()
+    before = {number: signal.signal(number, lambda *_: event.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
+    from svcpath.drill import kube
+
+    if kubectl is None:
+        yield kube.Api.at(wanted.api_url)
+    else:
+        with kube.api(kubectl) as api:
+            yield api
+
+
+@contextlib.contextmanager
+def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind: str, name: str) -> Iterator[None]:
+    from svcpath.drill import kube
+    from svcpath.drill.watch import Sampling, recording
+    from svcpath.drill.watch import sample as begin
+
+    if wanted.sample and kubectl is None:
+        raise UsageError("--sample needs kubectl: give a kubeconfig instead of --api-url")
+    addresses = frozenset[str]() if kubectl is None else kube.frontends(kubectl, wanted.namespace, kind, name)
+    with recording(
+        wanted.db, api.transport(), wanted.namespace, kubectl=kubectl, addresses=addresses, say=_say
+    ) as under_way:
+        under_way.store.set_meta("target", f"{wanted.namespace}/{wanted.target}")
+        if wanted.sample and kubectl is not None:
+            pod = wanted.sample_from.removeprefix("pod/")
+            chosen = Sampling(wanted.namespace, pod, wanted.container, tuple(wanted.sample))
+            intake = begin(kubectl, under_way.store, chosen, kube.sampler())
+            under_way.samplers.append(intake)
+            if not intake.began(20):
+                _say(f"the sampler in {wanted.sample_from} has not begun: {intake.error or 'no line of it yet'}")
+        yield
+
+
+def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
+    """Say what will be done, and go on only when that is wanted. Raises UsageError."""
+    from svcpath.drill.target import objections, plan
+
+    said = plan(found, action)
+    against = objections(found, action)
+    if against and not wanted.force:
+        raise UsageError(f"refused to {said}: {'; '.join(against)} (--force does it nevertheless)")
+    for each in against:
+        _say(f"forced: {each}")
+    _say(f"will {said}")
+    if wanted.yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("no terminal to ask on: give --yes with --act to do it")
+    if not typer.confirm("Go on?", err=True):
+        raise UsageError("nothing was done")
+
+
+def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
+    from svcpath.drill.load import load
+    from svcpath.drill.questions import Answer, answers
+    from svcpath.reports.renderers.terminal import render
+    from svcpath.reports.timeline import timeline_report
+    from svcpath.reports.views.timeline import document
+
+    timeline, gaps = load([wanted.db])
+    typer.echo(render(document(timeline_report(timeline, gaps))))
+    all_of_them = answers(timeline, names)
+    chosen = [one for one in all_of_them if wanted.scenario in ("all", str(one.number))]
+    for one in chosen:
+        typer.echo(_line(one))
+    if not over:
+        typer.echo("the drain was not over when the watch ended")
+    typer.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
+    if any(one.answer is Answer.FAIL for one in chosen):
+        return Exit.BAD
+    observed = any(one.answer is not Answer.NOT_OBSERVED for one in chosen)
+    return Exit.GOOD if observed and over else Exit.UNDECIDED
+
+
+def _line(one: Answered) -> str:
+    from svcpath.drill.questions import Answer
+    from svcpath.drill.scenarios import SCENARIOS
+
+    marks = {Answer.PASS: "✔", Answer.FAIL: "✖", Answer.NOTE: "!", Answer.NOT_OBSERVED: "·"}
+    word = f"{one.answer.value}: " if one.answer is Answer.NOT_OBSERVED else ""
+    return f"{marks[one.answer]} {one.number}. {SCENARIOS[one.number].title}\n     {word}{one.said}"
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

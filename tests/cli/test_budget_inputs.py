@@ -1,0 +1,205 @@
+"""`svcpath budget` on inputs of many kinds: what is broken is found under other names, and its mended twin is silent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcpath.cli.app import run
+
+CRON = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          terminationGracePeriodSeconds: GRACE
+          containers:
+          - name: report
+            image: report:1
+            env: [{name: TOKEN, value: hidden-value}]
+            lifecycle: {preStop: {exec: {command: [sleep, "45"]}}}
+"""
+MIXED = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: good}
+spec:
+  selector: {matchLabels: {app: good}}
+  template:
+    metadata: {labels: {app: good}}
+    spec:
+      containers: [{name: a, image: a:1, ports: [{containerPort: 80}]}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: quoted}
+spec:
+  template:
+    spec:
+      terminationGracePeriodSeconds: "30"
+      containers: [{name: a, image: a:1}]
+"""
+TEMPLATE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "web.fullname" . }}
+spec:
+  replicas: {{ .Values.replicas }}
+"""
+POD = """\
+apiVersion: KIND_VERSION
+kind: KIND
+metadata: {name: NAME, labels: {app: NAME}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec:
+      terminationGracePeriodSeconds: GRACE
+      containers:
+      - name: main
+        image: registry.test/main@sha256:1111111111111111111111111111111111111111111111111111111111111111
+        ports: [{name: http, containerPort: 3000}]
+        lifecycle: {preStop: HOOK}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: NAME}
+spec: {selector: {app: NAME}, ports: [{port: 443, targetPort: http}]}
+"""
+KINDS = [
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("argoproj.io/v1alpha1", "Rollout"),
+    ("apps.kruise.io/v1alpha1", "CloneSet"),
+    ("apps.openshift.io/v1", "DeploymentConfig"),
+]
+#: Hooks of 25 s in their spellings.
+HOOKS = [
+    "{sleep: {seconds: 25}}",
+    '{exec: {command: [/bin/sleep, "25"]}}',
+    '{exec: {command: [sh, -c, "sleep 25 && nginx -s quit"]}}',
+    '{exec: {command: [/bin/bash, -ec, "sleep 25s >/dev/null 2>&1; kill -QUIT 1"]}}',
+    '{exec: {command: ["sh", "-c", "sleep 20\\nsleep 5\\n"]}}',
+    '{exec: {command: [busybox, sleep, "25"]}}',
+]
+
+
+def _budget(capfd: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, dict[str, Any]]:
+    code = run(["budget", *map(str, arguments), "-o", "json"])
+    return code, json.loads(capfd.readouterr().out)
+
+
+def _pod(folder: Path, kind: tuple[str, str], name: str, grace: int, hook: str) -> Path:
+    path = folder / f"{name}-{grace}.yaml"
+    text = POD.replace("KIND_VERSION", kind[0]).replace("KIND", kind[1]).replace("NAME", name)
+    path.write_text(text.replace("GRACE", str(grace)).replace("HOOK", hook))
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind[1]))
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_above_the_grace_period_is_lost_in_every_kind_and_spelling_and_its_mended_twin_is_silent(
+    kind: tuple[str, str], hook: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, broken = _budget(capfd, _pod(tmp_path, kind, "cart", 20, hook))
+    assert (code, broken["outcome"]) == (1, "lost")
+    assert "SP706" in [one["code"] for one in broken["findings"]]
+    terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
+    code, mended = _budget(capfd, _pod(tmp_path, kind, "cart", 40, hook), *terms)
+    assert (code, mended["outcome"], mended["findings"]) == (0, "holds", [])
+
+
+def test_a_list_as_helm_or_kubectl_writes_it_is_read_item_by_item(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import yaml
+
+    text = _pod(tmp_path, KINDS[1], "db", 20, HOOKS[1]).read_text()
+    items = list(yaml.safe_load_all(text))
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    code, found = _budget(capfd, path)
+    assert (code, [one["kind"] for one in found["workloads"]]) == (1, ["StatefulSet"])
+
+
+@pytest.mark.parametrize(("grace", "code"), [(30, 1), (60, 0)])
+def test_the_jobs_of_a_cron_job_are_judged_in_its_template(
+    grace: int, code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cron.yaml"
+    path.write_text(CRON.replace("GRACE", str(grace)))
+    got, found = _budget(capfd, path)
+    assert (got, [one["kind"] for one in found["workloads"]]) == (code, ["CronJob"])
+    lines = [one["line"] for one in found["findings"]]
+    assert lines == ([16] if code else [])
+
+
+def test_a_bundle_keeps_no_environment_of_a_cron_jobs_template(tmp_path: Path) -> None:
+    from svcpath import api
+    from svcpath.evidence.formats.private import reduced
+
+    path = tmp_path / "cron.yaml"
+    path.write_text(CRON.replace("GRACE", "30"))
+    assert all("hidden-value" not in str(reduced(one.value)) for one in api.manifests(path).inventory())
+
+
+def test_an_object_that_can_not_be_read_is_named_beside_those_that_can(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mixed.yaml"
+    path.write_text(MIXED)
+    code, found = _budget(capfd, path)
+    assert (code, [one["name"] for one in found["workloads"]]) == (0, ["good"])
+    assert [(one["file"], one["line"]) for one in found["not_read"]] == [("mixed.yaml", 17)]
+    assert "terminationGracePeriodSeconds" in found["not_read"][0]["why"]
+
+
+def test_a_template_that_was_not_rendered_is_unreadable_and_says_what_to_give(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "deployment.yaml"
+    path.write_text(TEMPLATE)
+    code, found = _budget(capfd, path)
+    assert (code, found["outcome"]) == (4, "none")
+    assert "helm template" in found["not_read"][0]["why"]
+    assert run(["budget", str(path)]) == 4
+    assert "Not read" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("hook", ['{exec: {command: ["sleep 25"]}}', '{exec: {command: [sh, -c, sleep, "25"]}}'])
+def test_a_hook_that_can_not_run_counts_as_none_and_is_said(
+    hook: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, found = _budget(capfd, _pod(tmp_path, KINDS[0], "cart", 20, hook))
+    assert code == 0
+    assert "SP719" in [one["code"] for one in found["findings"]]
+    assert found["workloads"][0]["containers"][0]["hook"] == 0
+
+
+def test_a_target_group_beside_the_manifest_decides_and_its_quicker_twin_is_silent(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
+    groups = tmp_path / "tg.json"
+    terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
+    found = {}
+    for interval in (30, 5):
+        group = {"TargetGroupName": "t", "HealthCheckIntervalSeconds": interval, "UnhealthyThresholdCount": 2}
+        groups.write_text(json.dumps({"TargetGroups": [group]}))
+        found[interval] = _budget(capfd, manifest, groups, *terms)
+    assert (found[30][0], found[30][1]["outcome"]) == (1, "lost")
+    assert "SP715" in [one["code"] for one in found[30][1]["findings"]]
+    assert (found[5][0], found[5][1]["outcome"], found[5][1]["findings"]) == (0, "holds", [])
