@@ -179,7 +179,7 @@ CRASHED = (
 )
 
 
-@pytest.mark.parametrize(("pods", "still"), [(READY, 60.0), (f"{READY}, {CRASHED}", 0.1)])
+@pytest.mark.parametrize(("pods", "still"), [(f"{READY}, {READY}", 60.0), (f"{READY}, {CRASHED}", 0.1), (READY, 0.1)])
 def test_pods_settle_when_all_are_ready_or_when_nothing_changes_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pods: str, still: float
 ) -> None:

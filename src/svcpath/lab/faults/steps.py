@@ -166,7 +166,8 @@ def _settled(ground: Ground, step: Any) -> None:
     while time.monotonic() < deadline:
         pods = ground.kubectl.items("-n", ground.scene.namespace, "pods")
         now = sorted((each["metadata"]["name"], _state(each)) for each in pods)
-        if all(state == "Ready" for _, state in now):
+        # The scene's client is one of them and ready from the start: alone it means that the others are not there yet.
+        if len(now) > 1 and all(state == "Ready" for _, state in now):
             return
         if now != before:
             before, since = now, time.monotonic()
