@@ -45,9 +45,9 @@ class Verdict:
 def judge(layers: tuple[LayerResult, ...], *, service: bool, named: bool = False) -> Verdict:
     """``service``: a Service is judged, so its endpoints must have been looked at. ``named``: the user asked for it by
     name, so it must have been looked at itself."""
-    for result in layers:
+    for number, result in enumerate(layers):
         if result.status is Status.FAIL:
-            return _from(result, Status.FAIL, "fault")
+            return _explained(_from(result, Status.FAIL, "fault"), layers[number + 1 :])
     for result in layers:
         if result.status is Status.INCONCLUSIVE:
             verdict = _from(result, Status.INCONCLUSIVE, "inconclusive")
@@ -95,6 +95,28 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool, named: bool = False
     passed = [result.name for result in layers if result.status is Status.PASS]
     said = f"every layer looked at passes ({', '.join(passed)})"
     return Verdict("healthy", None, None, "", None, f"{said}; not tested: {gaps}" if gaps else said)
+
+
+#: Findings about a whole node: what they break, they break for every packet that crosses it, of name lookups too.
+_OF_A_NODE = frozenset({"SP617"})
+
+
+def _explained(verdict: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
+    """A layer that fails by what was seen alone (lookups, connections), and a later one that says why: that is the cause."""
+    if not entry(verdict.code).symptom:
+        return verdict
+    for result in later:
+        for one in result.findings:
+            if one.status is Status.FAIL and one.code in _OF_A_NODE and one.best is not None:
+                return dataclasses.replace(
+                    verdict,
+                    cause_layer=one.best.layer,
+                    code=one.code,
+                    standing=one.best.standing,
+                    summary=f"{verdict.summary}; the cause: {one.sentence}",
+                    finding=one,
+                )
+    return verdict
 
 
 def _only_damage(result: LayerResult) -> bool:
