@@ -7,7 +7,8 @@ from typing import Any
 from svcpath.evidence.facts.dns import Lookup
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers import musl
+from svcpath.models.resolvers import glibc_conf, musl
+from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
@@ -102,7 +103,7 @@ def _lookups(
                 names={**names, "name": lookup.name},
             )
         )
-    findings.extend(_fits(view, good, names))
+    findings.extend(_fits(view, client, good, names))
     if not good:
         return findings, ""
     lookup, _ = good[0]
@@ -110,7 +111,9 @@ def _lookups(
     return findings, f"{lookup.name} -> {', '.join(lookup.addresses)} ({which})"
 
 
-def _fits(view: Scene, good: list[tuple[Lookup, Observation[Any]]], names: dict[str, str]) -> list[Finding]:
+def _fits(
+    view: Scene, client: Client, good: list[tuple[Lookup, Observation[Any]]], names: dict[str, str]
+) -> list[Finding]:
     """A ClusterIP Service answers with its cluster IPs, a headless one with its endpoints' addresses."""
     service = view.service
     if service is None or service.is_external_name:
@@ -126,13 +129,17 @@ def _fits(view: Scene, good: list[tuple[Lookup, Observation[Any]]], names: dict[
         wrong = [address for address in lookup.addresses if canonical(address) not in right]
         if wrong and len(wrong) == len(lookup.addresses):
             kind = "its endpoints are" if service.is_headless else "its cluster IP is"
+            hidden = _in_hosts(client, lookup.name, wrong)
+            why = " (the hosts file ends the lookup before DNS is asked)" if hidden else ""
             return [
                 finding(
-                    "SP121",
+                    "SP107" if hidden else "SP121",
                     Status.FAIL,
-                    f"{lookup.name} resolves to {', '.join(wrong)} with {lookup.resolver}; {kind} {', '.join(sorted(right)[:4])}",
+                    f"{lookup.name} resolves to {', '.join(wrong)} with {lookup.resolver}{why}; "
+                    f"{kind} {', '.join(sorted(right)[:4])}",
                     evidence=(
                         Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", one),
+                        *((Evidence(f"{client.label}'s hosts file names {lookup.name}", hidden),) if hidden else ()),
                         Evidence(f"Service {service.name}", view.service_observation),
                     ),
                     standing=Standing.PROVEN,
@@ -140,6 +147,12 @@ def _fits(view: Scene, good: list[tuple[Lookup, Observation[Any]]], names: dict[
                 )
             ]
     return []
+
+
+def _in_hosts(client: Client, name: str, addresses: list[str]) -> Observation[Any] | None:
+    """The hosts file, or the Pod whose hostAliases it is made of, if every one of the addresses is there for the name."""
+    given = {canonical(each) for family in (INET, INET6) for each in glibc_conf.hosts(client.hosts_text, name, family)}
+    return (client.hosts or client.pod) if {canonical(each) for each in addresses} <= given else None
 
 
 def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str) -> list[Finding]:
