@@ -65,7 +65,7 @@ class _Cluster:
 
 
 def _record(folder: Path, *, on_nodes: bool = True) -> tuple[dict[str, str], list[str]]:
-    asked = Asked(("shop",), ("shop/client",))
+    asked = Asked(("shop",), ("shop/client",), names=("web", "wbe"))
     cluster = _Cluster(folder, on_nodes=on_nodes)
     missing = record(cluster, folder / "out", asked, lambda line: None)  # type: ignore[arg-type]
     return {path.name: path.read_text() for path in (folder / "out").iterdir()}, missing
@@ -84,7 +84,7 @@ def test_what_commands_printed_is_kept_under_the_owners_name(tmp_path: Path) -> 
 
 def test_names_in_every_form_and_backends_directly_are_tried_from_the_client(tmp_path: Path) -> None:
     files, _ = _record(tmp_path)
-    assert "web web.shop web.shop.svc.cluster.local web.shop.svc.cluster.local." in files["client.names.txt"]
+    assert "web web.shop web.shop.svc.cluster.local web.shop.svc.cluster.local. wbe" in files["client.names.txt"]
     assert "http://web:80/hostname http://10.0.0.1:8080/hostname" in files["client.attempts.txt"]
     assert "10.0.0.9" not in files["client.attempts.txt"], "datagrams are not tried with HTTP"
 
@@ -94,7 +94,11 @@ def test_what_failed_is_named_and_not_written_and_empty_output_is_no_file(tmp_pa
     assert "web-1.proc-net-tcp6.txt" not in files
     assert "w1.conntrack.txt" not in files
     assert "w1.nft-ruleset.txt" not in files
-    assert [line.split(":")[0] for line in sorted(missing)] == ["w1.conntrack.txt", "web-1.proc-net-tcp6.txt"]
+    assert [line.split(":")[0] for line in sorted(missing)] == [
+        "w1.conntrack-stats.txt",
+        "w1.conntrack.txt",
+        "web-1.proc-net-tcp6.txt",
+    ]
     assert not [name for name in files if name.startswith("web-2.")], "a Pod that does not run has no sockets to read"
 
 

@@ -243,6 +243,9 @@ def record(
     client: Annotated[
         list[str] | None, typer.Option("--client", help="Client Pod, NAMESPACE/NAME; several times.")
     ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="A name to look up beside the Services' own; several times.")
+    ] = None,
 ) -> None:
     """Save what `diagnose --evidence` needs, from real commands on the lab's cluster.
 
@@ -250,7 +253,12 @@ def record(
     """
     namespaces = tuple(namespace or [NAMESPACE])
     clients = tuple(client or ([f"{NAMESPACE}/client-glibc"] if not namespace else []))
-    missing = recording.record(labs.provider(homes.home(lab)), folder, recording.Asked(namespaces, clients), progress())
+    missing = recording.record(
+        labs.provider(homes.home(lab)),
+        folder,
+        recording.Asked(namespaces, clients, names=tuple(name or ())),
+        progress(),
+    )
     for line in missing:
         typer.echo(f"not recorded: {line}", err=True)
     typer.echo(f"recorded {sum(1 for each in folder.iterdir() if each.is_file())} files. Next:")

@@ -38,12 +38,15 @@ _NODE_COMMANDS: dict[str, list[str]] = {
     "nft-ruleset.txt": ["nft", "list", "ruleset"],
     "nft.json": ["nft", "-j", "list", "ruleset"],
     "conntrack.txt": ["conntrack", "-L"],
+    "conntrack-stats.txt": ["conntrack", "-S"],
     "sysctl.txt": ["sh", "-c", f"sysctl {_SYSCTLS} 2>/dev/null; true"],
     "routes.txt": ["sh", "-c", "ip rule; ip -4 route show table all; ip -6 rule; ip -6 route show table all"],
     "hairpin_mode.txt": ["sh", "-c", "grep -H . /sys/class/net/*/brif/*/hairpin_mode"],
 }
 _POD_FILES = {f"proc-net-{name}.txt": f"/proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")}
 _ATTEMPTS = 2
+#: Lines of a conntrack list that are kept: a full one has 262144 and more.
+_LINES = 20000
 #: Seconds for one look; a node that is cut off answers none.
 _PATIENCE = 20.0
 
@@ -55,6 +58,8 @@ class Asked:
     namespaces: tuple[str, ...]
     clients: tuple[str, ...] = ()
     system: tuple[str, ...] = ("default", "kube-system")
+    #: Names to look up beside those of the Services, as an application writes them.
+    names: tuple[str, ...] = ()
 
 
 @dataclass
@@ -76,7 +81,8 @@ class Recorder:
         if done.code != 0 and not (done.out and name.endswith((".names.txt", ".attempts.txt"))):
             self.missing.append(f"{name}: `{done.line}` ended with {done.code}: {done.err.strip()[-120:]}")
         elif done.out.strip():
-            (self.folder / name).write_text(done.out, encoding="utf-8")
+            lines = done.out.splitlines(keepends=True)[:_LINES] if name.endswith("conntrack.txt") else [done.out]
+            (self.folder / name).write_text("".join(lines), encoding="utf-8")
 
 
 def record(provider: Provider, folder: Path, asked: Asked, say: Say) -> list[str]:
@@ -88,7 +94,7 @@ def record(provider: Provider, folder: Path, asked: Asked, say: Say) -> list[str
     services = {each: kubectl.items("-n", each, "services") for each in asked.namespaces}
     slices = {each: kubectl.items("-n", each, "endpointslices") for each in asked.namespaces}
     for client in asked.clients:
-        _client(recorder, kubectl, client, services, slices)
+        _client(recorder, kubectl, client, services, slices, asked.names)
     say("objects, nodes' tables and sockets")
     jobs: list[tuple[str, Callable[[], Completed]]] = []
     jobs += _cluster_jobs(kubectl)
@@ -97,10 +103,11 @@ def record(provider: Provider, folder: Path, asked: Asked, say: Say) -> list[str
         for pod in kubectl.items("-n", namespace, "pods"):
             if pod["status"].get("phase") == "Running":
                 jobs += _socket_jobs(kubectl, namespace, pod["metadata"]["name"])
+    # Beside the tables, not after them: what waits for a node that is cut off must not part the two.
+    _objects(kubectl, folder, (*asked.system, *asked.namespaces))
     with ThreadPoolExecutor(max_workers=4) as pool:
         for future in [pool.submit(recorder.keep, name, take) for name, take in jobs]:
             future.result()
-    _objects(kubectl, folder, (*asked.system, *asked.namespaces))
     return recorder.missing
 
 
@@ -173,11 +180,12 @@ def _client(
     client: str,
     services: dict[str, list[dict[str, Any]]],
     slices: dict[str, list[dict[str, Any]]],
+    asked: tuple[str, ...] = (),
 ) -> None:
     namespace, _, pod = client.rpartition("/")
     for name in ("resolv.conf", "hosts"):
         recorder.keep(f"{pod}.{name}", _later(lambda path: kubectl.exec(namespace, pod, ["cat", path]), f"/etc/{name}"))
-    names = list(_names(namespace, services))
+    names = list(dict.fromkeys((*_names(namespace, services), *asked)))
     recorder.keep(f"{pod}.names.txt", lambda: _lookups(kubectl, namespace, pod, names))
     urls = [*_urls(namespace, services), *_direct_urls(slices)]
     script = _side_by_side(_request_command(kubectl, namespace, pod))

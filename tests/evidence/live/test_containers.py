@@ -158,6 +158,7 @@ def test_a_wrong_container_lists_those_there_are(scripted: Api, source: Source) 
             0,
         ),
         ("tcp://10.0.0.1:5432\t28\tcurl: (28) Operation timed out W=000 I=10.1.1.1 P=4000 T=0.002", "curl", "ok", 0),
+        ("http://10.0.0.1:80\t28\tcurl: (28) Operation timed out W=000 I=1.1.1.1 P=4 T=0.002", "curl", "http-error", 0),
         ("https://10.0.0.1:443\t35\tcurl: (35) SSL connect error W=000 I=10.1.1.1 P=4 T=0.002", "curl", "tls-error", 0),
         ("tcp://10.0.0.1:80\t0\t", "bash", "ok", 0),
         ("tcp://10.0.0.1:80\t1\tbash: connect: Connection refused", "bash", "refused", 0),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+#: How the error of an attempt begins that connected, was greeted in HTTP, and got nothing back.
+NO_REPLY = "no reply in"
+
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt to connect, and how it ended.

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from svcpath.evidence.facts.connections import Attempt
+from svcpath.evidence.facts.connections import NO_REPLY, Attempt
 from svcpath.evidence.formats.attempts import address_of, outcome_of, target
 from svcpath.evidence.sources.inpod_scripts import Script, available
 
@@ -39,11 +39,11 @@ _PYTHON_DIAL = (
     "    try:\n"
     "      b=('GET / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n'+('X-Pad: '+'x'*3000+'\\r\\n' if s=='large' else '')+'\\r\\n').encode()\n"
     "      if s=='large': m=len(b); g=k.getsockopt(socket.IPPROTO_TCP,socket.TCP_MAXSEG)\n"
-    "      k.sendall(b); b=k.recv(512); f=b.split(b' ',2)\n"
+    "      k.settimeout(2 if m else 4); k.sendall(b); b=k.recv(512); f=b.split(b' ',2)\n"
     "      if b[:5]==b'HTTP/' and len(f)>1: c=int(f[1][:3])\n"
     "      else: o='http-error'; e='no HTTP reply' if b else 'closed without a reply'\n"
     "    except socket.timeout:\n"
-    "      o='stalled' if m else 'http-error'; e='no reply in 2 s'\n"
+    "      o='stalled' if m else 'http-error'; e='no reply in %d s'%(2 if m else 4)\n"
     "      if m:\n"
     "        try:\n"
     "          import fcntl,termios,struct; w=str(struct.unpack('i',fcntl.ioctl(k.fileno(),termios.TIOCOUTQ,b'1234'))[0])\n"
@@ -70,7 +70,7 @@ DIALS: Mapping[str, str] = {
     % (
         "h=A:; case $u in tcp://*) v=telnet://${u#tcp://};; large://*) v=http://${u#large://}/; h=X-Pad:$(printf %3000s | tr ' ' x);; "
         "*) v=$u/;; esac; "
-        'o=$(curl -sSk --connect-timeout 2 --max-time 4 -H "$h" -o /dev/null '
+        'o=$(curl -sSk --connect-timeout 2 --max-time 6 -H "$h" -o /dev/null '
         "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
         f'; {_LINE} "$u" $c "$(echo $o)"'
     ),
@@ -150,6 +150,8 @@ def attempt_of(row: str, program: str, pod: str, at: str) -> Attempt | None:
             outcome = outcome_of(error)[0]
     elif program == "curl":
         outcome, error, status, source, source_port, seconds = _curl(words[1], words[2])
+        if outcome == "ok" and words[1] == "28" and scheme in ("http", "https"):
+            outcome, error = "http-error", f"{NO_REPLY} 4 s"
     else:
         outcome, error = _plain(words[1], words[2])
     if padded and not status and seconds is not None and outcome in ("ok", "http-error") and program == "curl":

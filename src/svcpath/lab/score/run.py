@@ -78,7 +78,8 @@ class Run:
                 time.sleep(fault.settle)
                 if ask.RECORDED in self.evidence:
                     client = str(ground.fill(fault.target.client))
-                    asked = Asked((scene.namespace,), (f"{scene.namespace}/{client}",))
+                    names = (str(ground.fill(fault.target.as_name)),) if fault.target.as_name else ()
+                    asked = Asked((scene.namespace,), (f"{scene.namespace}/{client}",), names=names)
                     record(self.provider, folder, asked, lambda line: None)
                 if ask.LIVE in self.evidence:
                     found.append(self._row(fault, ask.LIVE, lambda: ask.on_cluster(ground, fault)))

@@ -7,8 +7,9 @@ dropped. So refused and timed out are findings of this layer with rival hypothes
 from __future__ import annotations
 
 import dataclasses
+import re
 
-from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
@@ -16,6 +17,7 @@ from svcpath.walk.findings.finding import Evidence, Falsifier, Finding, Hypothes
 from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
 from svcpath.walk.shell import shell
 
+_NO_HTTP = re.compile(f"^{NO_REPLY}|closed without|no HTTP reply|empty reply|reset by peer|remote end closed", re.I)
 FAILED = ("refused", "timeout", "reset", "no-route", "error")
 
 
@@ -34,6 +36,8 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         failed = [one for one, _ in held if one.outcome in FAILED]
         if not failed:
             phrases.append(f"direct {place} {_word(newest)}")
+            if all(_unanswered(one) for one, _ in held):
+                findings.append(_no_http(view, endpoint, port, newest, observation))
             continue
         share = "" if len(failed) == len(held) else f" in {len(failed)} of {len(held)} attempts"
         outcome = failed[-1].outcome
@@ -85,6 +89,33 @@ def _word(attempt: Attempt) -> str:
     if attempt.outcome == "ok":
         return "answers" if not attempt.status else f"answers {attempt.status}"
     return f"connects, {attempt.outcome} {attempt.status or attempt.error}".strip()
+
+
+def _unanswered(attempt: Attempt) -> bool:
+    """Connected, greeted in HTTP, and got no HTTP back."""
+    return attempt.outcome == "http-error" and not attempt.status and bool(_NO_HTTP.search(attempt.error))
+
+
+def _no_http(
+    view: Scene, endpoint: EndpointView, port: int, attempt: Attempt, observation: Observation[Attempts]
+) -> Finding:
+    """Connected, and no HTTP came back from a port that is named for it. Silence fails the request whatever is spoken
+    there; an end or a reset may also be the answer of another protocol to a greeting in HTTP."""
+    place = host_port(endpoint.address, port)
+    evidence = (Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.error}", observation),)
+    silent = attempt.error.startswith(NO_REPLY)
+    return finding(
+        "SP506",
+        Status.FAIL if silent else Status.INCONCLUSIVE,
+        f"{place} ({endpoint.who}) accepts connections and does not answer GET /: {attempt.error}",
+        evidence=evidence,
+        standing=Standing.SUPPORTED if silent else Standing.POSSIBLE,
+        share=f"1 of {len(view.usable)} backends" if len(view.usable) > 1 else "all new connections",
+        namespace=view.request.namespace,
+        pod=endpoint.who,
+        client=view.request.client_name or "CLIENT-POD",
+        url=f"http://{place}/",
+    )
 
 
 def _finding(
