@@ -97,8 +97,9 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool, named: bool = False
     return Verdict("healthy", None, None, "", None, f"{said}; not tested: {gaps}" if gaps else said)
 
 
-#: Findings about a whole node: what they break, they break for every packet that crosses it, of name lookups too.
-_OF_A_NODE = frozenset({"SP617"})
+#: What a lookup or connection that fails may come from, though a later layer finds it: a setting of the node, which
+#: every packet crosses, of lookups too; a Service that does not exist, and so has no name.
+_EXPLAINS = frozenset({"SP617", "SP201"})
 
 
 def _explained(verdict: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
@@ -107,7 +108,7 @@ def _explained(verdict: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
         return verdict
     for result in later:
         for one in result.findings:
-            if one.status is Status.FAIL and one.code in _OF_A_NODE and one.best is not None:
+            if one.status is Status.FAIL and one.code in _EXPLAINS and one.best is not None:
                 return dataclasses.replace(
                     verdict,
                     cause_layer=one.best.layer,
