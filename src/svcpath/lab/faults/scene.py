@@ -62,7 +62,7 @@ class Scene:
             port=lot.choice((80, 8080, 443, 3000, 9000)),
             target_port=ports[0],
             spare_port=ports[1],
-            word=suffix(6),
+            word=lot.choice(_LETTERS[:18]) + suffix(5),
         )
 
     def values(self) -> dict[str, str | int]:

@@ -36,7 +36,7 @@ from svcpath.walk.findings.finding import (
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.plane import Plane
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
-from svcpath.walk.scene import Scene
+from svcpath.walk.scene import Scene, canonical
 
 CODES: dict[Kind, str] = {
     Kind.MISSING: "SP604",
@@ -122,7 +122,12 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
     phrases: list[str] = []
     seen: set[tuple[str, Kind, object, object]] = set()
     for one in compared:
-        rows = [row for row in one.report.rows if _concerns(view, service, row)]
+        # A dump of the whole rule set shows what the packet really meets: where rules of another mode catch it first, the
+        # rest differs by that alone, so they come first.
+        rows = sorted(
+            (row for row in one.report.rows if _concerns(view, service, row)),
+            key=lambda row: row.kind is not Kind.LEFTOVER,
+        )
         for row in rows:
             key = (one.node.label, row.kind, row.frontend, row.backend)
             if key not in seen and row.kind in CODES:
@@ -155,8 +160,7 @@ def _concerns(view: Scene, service: Service, row: Row) -> bool:
     """Whether a row is about this Service, the ports asked for, and the client's kind of traffic."""
     if row.frontend is None:
         return row.kind is Kind.FOREIGN_RULE
-    owner = row.service.partition(":")[0]
-    if owner and owner != f"{service.namespace}/{service.name}" and row.frontend.address not in service.cluster_ips:
+    if not _is_of(service, row.service.partition(":")[0], row.frontend):
         return False
     if view.request.port:
         numbers = {port.port for port in view.service_ports} | {port.node_port for port in view.service_ports}
@@ -165,6 +169,18 @@ def _concerns(view: Scene, service: Service, row: Row) -> bool:
     if view.request.client and row.origins and Origin.POD not in row.origins:
         return False
     return not (view.request.client_node and row.origins and Origin.NODE not in row.origins)
+
+
+def _is_of(service: Service, owner: str, frontend: Frontend) -> bool:
+    """A row of rules without comments names no owner: then the address tells, or the port on a node's own address."""
+    if owner == f"{service.namespace}/{service.name}" or frontend.address in service.cluster_ips:
+        return True
+    if owner:
+        return False
+    status = service.status.load_balancer if service.status else None
+    balanced = {each.ip for each in (status.ingress if status else None) or ()}
+    others = {canonical(each) for each in (*(service.spec.external_ips or ()), *balanced) if each}
+    return frontend.address in others or frontend.port in {port.node_port for port in service.ports if port.node_port}
 
 
 def _rule(one: Compared, line: int) -> Evidence:
