@@ -12,7 +12,7 @@ from svcpath.reports.report import Report
 NAME = "echo-server"
 LOST = f"glibc-2.36 {NAME} -> -3 Temporary failure in name resolution\n"
 RESOLVED = f"glibc-2.36 {NAME} -> 10.96.28.101\n"
-FULL = "net.netfilter.nf_conntrack_max = 1000\nnet.netfilter.nf_conntrack_count = 1000\n"
+FULL = "net.netfilter.nf_conntrack_max = 262144\nnet.netfilter.nf_conntrack_count = 262131\n"
 
 
 def _diagnose(names: str, sysctls: str, node: str = "w2") -> Report:

@@ -51,7 +51,16 @@ def test_the_stricter_of_two_reverse_path_filters_counts() -> None:
     assert found["net.ipv4.conf.all.rp_filter"] is Weight.FINE
 
 
-@pytest.mark.parametrize(("count", "weight"), [("100", Weight.FINE), ("96000", Weight.RISK), ("100000", Weight.BREAKS)])
+@pytest.mark.parametrize(
+    ("count", "weight"),
+    [
+        ("100", Weight.FINE),
+        ("96000", Weight.RISK),
+        ("99800", Weight.RISK),
+        ("99950", Weight.BREAKS),
+        ("100000", Weight.BREAKS),
+    ],
+)
 def test_a_full_conntrack_table_drops(count: str, weight: Weight) -> None:
     values = {"net.netfilter.nf_conntrack_max": "100000", "net.netfilter.nf_conntrack_count": count}
     assert _weights(values)["net.netfilter.nf_conntrack_count"] is weight

@@ -17,6 +17,9 @@ from svcpath.models.dataplanes.table import Dialect
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _NEARLY_FULL = 0.95
+#: A full table is read a few entries below its limit: one that ends makes room until the next packet takes it. A
+#: thousandth of the limit is no room.
+_ROOM = 1000
 
 
 class Weight(enum.Enum):
@@ -179,7 +182,7 @@ def _conntrack(values: dict[str, str]) -> Setting | None:
     part = int(count) / int(limit)
     key = "net.netfilter.nf_conntrack_count"
     value = f"{count} of {limit}"
-    if int(count) >= int(limit):
+    if int(count) >= int(limit) - int(limit) // _ROOM:
         says = "the table is full: packets of new connections are dropped"
         return Setting(key=key, value=value, weight=Weight.BREAKS, says=says)
     if part >= _NEARLY_FULL:
