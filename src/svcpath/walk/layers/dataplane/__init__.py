@@ -34,11 +34,13 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(Judgement(not_tested=node.unread, looked=False))
     service = _programmed(view)
     if service is not None:
-        judgements.append(agreement.check(view, service, compared))
+        # First: a dump of the whole rule set shows what a packet meets, so that what the table in use then seems to lack
+        # is the doing of rules that catch the packet before it.
         for node, found in zip(nodes, planes, strict=True):
             mine = [one for one in compared if one.plane is found]
             right = bool(mine) and all(agreement.is_right(view, service, one) for one in mine)
             judgements.append(leftovers.check(view, service, node, found, right=right))
+        judgements.append(agreement.check(view, service, compared))
     elif view.service is not None and nodes:
         judgements.append(Judgement(phrase=_not_programmed(view.service)))
     elif view.service is None and view.slices and nodes:

@@ -122,12 +122,7 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
     phrases: list[str] = []
     seen: set[tuple[str, Kind, object, object]] = set()
     for one in compared:
-        # A dump of the whole rule set shows what the packet really meets: where rules of another mode catch it first, the
-        # rest differs by that alone, so they come first.
-        rows = sorted(
-            (row for row in one.report.rows if _concerns(view, service, row)),
-            key=lambda row: row.kind is not Kind.LEFTOVER,
-        )
+        rows = [row for row in one.report.rows if _concerns(view, service, row)]
         for row in rows:
             key = (one.node.label, row.kind, row.frontend, row.backend)
             if key not in seen and row.kind in CODES:
