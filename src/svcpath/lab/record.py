@@ -46,7 +46,7 @@ _NODE_COMMANDS: dict[str, list[str]] = {
 _POD_FILES = {f"proc-net-{name}.txt": f"/proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")}
 _ATTEMPTS = 2
 #: Lines of a conntrack list that are kept: a full one has 262144 and more.
-_LINES = 20000
+_LINES = 5000
 #: Seconds for one look; a node that is cut off answers none.
 _PATIENCE = 20.0
 
