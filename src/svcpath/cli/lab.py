@@ -350,14 +350,27 @@ def score_command(
     until = time.monotonic() + within if within else None
     rows: list[Row] = []
     not_made: list[str] = []
-    for one in modes:
-        if one != spec.proxy_mode or len(modes) > 1:
-            labs.set_mode(place, one, say)
-        possible = [each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)]
-        chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
-        score = Run(provider, place.name, one, lot, say, kinds, keep, until, each=lambda row: say(_told(row)))
-        rows += score.rows(chosen)
-        not_made += [f"{name} ({one}): {why}" for name, why in score.not_made.items()]
+
+    def take(row: Row) -> None:
+        rows.append(row)
+        say(_told(row))
+
+    stopped = False
+    try:
+        for one in modes:
+            if one != spec.proxy_mode or len(modes) > 1:
+                labs.set_mode(place, one, say)
+            possible = [
+                each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)
+            ]
+            chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
+            score = Run(provider, place.name, one, lot, say, kinds, keep, until, each=take)
+            score.rows(chosen)
+            not_made += [f"{name} ({one}): {why}" for name, why in score.not_made.items()]
+    except KeyboardInterrupt:
+        stopped = True
+        not_made.append("the rest: interrupted")
+        say("interrupted; what was judged until now follows")
     if spec.proxy_mode != modes[-1]:
         labs.set_mode(place, spec.proxy_mode, say)
     facts = {**machine_facts(provider, modes), "lot": str(drawn)}
@@ -365,6 +378,8 @@ def score_command(
         facts["not made"] = "; ".join(not_made)
     report = results(rows, facts)
     output.write(written, lambda: score_view.document(report), lambda: encode(report), lambda: score_view.page(report))
+    if stopped:
+        raise typer.Exit(130)
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
