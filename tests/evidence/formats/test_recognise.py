@@ -142,3 +142,31 @@ def test_log_prefixes_of_kubectl_are_passed_over() -> None:
     line = '[pod/kube-proxy-x/kube-proxy] 2026-01-01T00:00:00.1Z I1130 02:06:49.4 1 server_linux.go:253] "Using x"\n'
     (item,) = items(line.replace("02:06:49.4 ", "02:06:49.452038       ").encode())
     assert item.value.component == "kube-proxy"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command", "text", "kind"),
+    [
+        ("[root@master ~]# ", "ipvsadm -Ln", "IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n  -> RemoteAddress:Port           Forward Weight ActiveConn InActConn\nTCP  10.96.0.1:443 rr\n", Kind.IPVSADM_LN),
+        ("$ ", "cat /etc/resolv.conf", "nameserver 10.96.0.10\nsearch a.svc.cluster.local\n", Kind.RESOLV_CONF),
+        ("ubuntu@VM-0-42:~$ ", "sudo iptables-save", "*nat\n:KUBE-SERVICES - [0:0]\nCOMMIT\n", Kind.IPTABLES_SAVE),
+        ("root@w1:/# ", "kubectl get svc web -o yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\n", Kind.SERVICE),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_was_copied_along_hides_nothing(prompt: str, command: str, text: str, kind: Kind) -> None:
+    assert kinds(f"{prompt}{command}\n{text}{prompt.rstrip()}\n".encode()) == {kind.value}
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("-P PREROUTING ACCEPT\n-N KUBE-SERVICES\n", "iptables-save"),
+        ("Chain KUBE-SERVICES (2 references)\ntarget prot opt source destination\n", "iptables-save"),
+        ("Name:              web\nNamespace:         shop\nSelector:          app=web\n", "kubectl get -o yaml"),
+        ("NAME   TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE\nweb    ClusterIP   10.0.0.1     <none>        80/TCP    3d\n", "kubectl get -o yaml"),
+    ],
+)  # fmt: skip
+def test_output_for_people_is_named_with_what_to_give_instead(text: str, instead: str) -> None:
+    (item,) = items(text.encode())
+    assert item.kind is Kind.UNPLACED
+    assert f"give the output of {instead}" in str(item)

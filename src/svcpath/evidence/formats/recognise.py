@@ -84,6 +84,29 @@ FORMATS: tuple[Format, ...] = (
     Format("notes", lines.is_notes, lines.read_notes),
 )
 
+#: Outputs that resemble evidence and lack what decides: by their first line, what to give instead.
+_NEAR: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"-[PN] [\w-]+(?: ACCEPT| DROP)?$"),
+        "iptables -S, the rules of one table: give the output of iptables-save, which has all of them",
+    ),
+    (
+        re.compile(r"Chain \S+ \((?:policy |\d+ references)"),
+        "iptables -L, which leaves out parts of a rule: give the output of iptables-save",
+    ),
+    (
+        re.compile(r"Name:\s+\S+$"),
+        "kubectl describe, which leaves out what decides: give the output of kubectl get -o yaml",
+    ),
+    (
+        re.compile(r"(?:NAMESPACE\s+)?NAME\s+(?:[A-Z][A-Z()/ -]*\s+)+AGE\b"),
+        "the table of kubectl get, which leaves out what decides: give the output of kubectl get -o yaml",
+    ),
+)
+
+#: A shell's prompt with the command behind it, as it is copied along with what the command printed.
+_PROMPT = re.compile(r"(?:\[[^\]\s]+@[^\]]+\]|[\w.-]+@[\w.-]+:[^\s#$]*)[#$](?: .*)?$|\$ \S.*$")
+
 _YAML_SIGN = re.compile(r"^(?:kind|apiVersion|items|metadata|object|type)\s*:", re.MULTILINE)
 
 
@@ -95,7 +118,7 @@ def recognise(data: bytes) -> list[Item | Listing]:
         return [unplaced(str(error), len(data))]
     except FormatError as error:
         return [unplaced(error.message, len(data))]
-    found = _facts(text)
+    found = _facts(_without_prompts(text))
     placed = [item for item in found if not isinstance(item, Item) or item.kind is not Kind.UNPLACED]
     if text.complaints and (placed or not text.text.strip()):
         kind = next(
@@ -103,6 +126,17 @@ def recognise(data: bytes) -> list[Item | Listing]:
         )
         found = [*placed, *(damaged(kind, why, read="what could be decoded") for why in text.complaints)]
     return [*found, *_embedded(found)]
+
+
+def _without_prompts(text: Text) -> Text:
+    """What a terminal showed, without the prompts, where it begins with one; lines keep their numbers."""
+    first = next((line for line in text.lines if line.strip()), "")
+    if not _PROMPT.match(first):
+        return text
+    kept = "\n".join(
+        "" if _PROMPT.match(line.rstrip() or "-") or line.strip() in ("$", "#") else line for line in text.lines
+    )
+    return Text(kept, text.complaints, text.size)
 
 
 def _facts(text: Text) -> list[Item | Listing]:
@@ -193,6 +227,9 @@ def _foreign(text: Text, error: FormatError) -> list[Item | Listing] | None:
 
 def _describe(text: Text) -> str:
     first = next((line.strip() for line in text.lines if line.strip()), "")
+    for sign, instead in _NEAR:
+        if sign.match(first):
+            return instead
     printable = "".join(character if character.isprintable() else "?" for character in first[:60])
     return f'text of no known kind, beginning "{printable}"'
 
