@@ -1,0 +1,143 @@
+"""The packet that is walked: what stays the same on its whole way, and what differs from branch to branch.
+
+A walk branches where the kernel would throw dice (``statistic``, ``numgen``): each branch carries its weight and all
+that it met, so that the answer can be added up from where the branches ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, Table, address_value
+from svcpath.models.dataplanes.table import Backend, ForeignRule, Origin
+
+
+class Packet(NamedTuple):
+    """The first packet of a new connection. ``address`` may be ANY_IPV4 or ANY_IPV6: some address of the node."""
+
+    source: str
+    origin: Origin
+    protocol: str
+    address: str
+    port: int
+    arriving: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One packet in one ruleset, as far as no rule changes it.
+
+    ``family`` is "ip" or "ip6", ``protocol`` in lower case, ``source`` and ``local`` (the node's own addresses) as
+    values. ``to_node``: the address the client sends to is the node's.
+    """
+
+    rules: Ruleset
+    packet: Packet
+    family: str
+    protocol: str
+    source: tuple[int, int] | None
+    local: frozenset[tuple[int, int]]
+    to_node: bool
+
+    def table(self, chain: Chain) -> Table:
+        return self.rules.tables[chain.table]
+
+    def passes(self, base: Chain) -> bool:
+        """Does a packet of this family come by the table of this chain?"""
+        family = base.table.partition(" ")[0]
+        return family == self.family or family == "inet"
+
+    def ends_here(self, branch: Branch) -> bool:
+        """Is the node itself the destination, as it stands now?"""
+        return is_local(branch.address, self.local) if branch.dnated else self.to_node
+
+
+class Branch:
+    """One branch of the walk: the packet as the rules left it, and what it met.
+
+    ``met`` is the trail, newest first: (rule, chain, what was before). ``recalls`` are the affinity sets that were asked
+    on the way, ``remembers`` the one that is written. ``foreign`` took the packet, ``possible`` may take it;
+    ``undecided`` are (line, text, chain).
+    """
+
+    __slots__ = (
+        "accepted",
+        "address",
+        "backend",
+        "backend_chain",
+        "backend_line",
+        "dnated",
+        "foreign",
+        "mark",
+        "met",
+        "notrack",
+        "port",
+        "possible",
+        "recalls",
+        "remembers",
+        "undecided",
+        "weight",
+    )
+
+    def __init__(self, address: str, port: int) -> None:
+        self.weight = 1.0
+        self.address = address
+        self.port = port
+        self.mark = 0
+        self.dnated = False
+        self.notrack = False
+        self.accepted = False
+        self.backend: Backend | None = None
+        self.backend_line = 0
+        self.backend_chain: Chain | None = None
+        self.met: tuple[Any, ...] | None = None
+        self.recalls: tuple[tuple[str, int], ...] = ()
+        self.remembers = ""
+        self.foreign: tuple[ForeignRule, ...] = ()
+        self.possible: tuple[ForeignRule, ...] = ()
+        self.undecided: tuple[tuple[int, str, str], ...] = ()
+
+    def fork(self, weight: float) -> Branch:
+        other = Branch.__new__(Branch)
+        for name in Branch.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.weight = weight
+        return other
+
+    def doubt(self, line: int, text: str, chain: Chain) -> None:
+        """Something here was not understood and could change the answer."""
+        self.undecided = (*self.undecided, (line, text, chain.name))
+
+    def translate(self, target: tuple[str, int], line: int, chain: Chain) -> None:
+        """A destination NAT; port 0 keeps the one the packet came with."""
+        address, port = target
+        self.backend = Backend(address, port or self.port)
+        self.backend_line = line
+        self.backend_chain = chain
+        self.address = address
+        self.port = port or self.port
+        self.dnated = True
+
+    def alter(self, rule: Rule, chain: Chain) -> None:
+        """A rule that sets the mark or writes an affinity set, and lets the packet go on."""
+        self.met = (rule, chain, self.met)
+        if rule.target == "remember":
+            self.remembers = rule.argument
+            return
+        clear, xor = rule.argument
+        self.mark = (self.mark & ~clear & 0xFFFFFFFF) ^ xor
+
+
+#: A branch and the verdict it ended with: accept, drop, reject, or "" where it fell through the chain.
+End = tuple[Branch, str]
+
+
+def is_local(address: str, local: frozenset[tuple[int, int]]) -> bool:
+    """One of the node's own addresses, or of the loopback."""
+    value = address_value(address)
+    if value is None:
+        return False
+    if value in local:
+        return True
+    return value == (6, 1) or (value[0] == 4 and value[1] >> 24 == 127)

@@ -1,0 +1,77 @@
+"""Rules that are not kube-proxy's and lie on the packet's way: what they did to it, or may do.
+
+A rule of others whose matches hold is *certain*. One whose matches can't be decided is *possible*: it is followed
+down its jumps to the first target that would end the walk, and named with what that would do. Chains of the kubelet
+are no foreign ones.
+"""
+
+from __future__ import annotations
+
+from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
+from svcpath.models.dataplanes.netfilter.matches import holds
+from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own
+from svcpath.models.dataplanes.ruleset import Chain, Rule, Table
+from svcpath.models.dataplanes.table import ForeignRule
+
+_TERMINAL = frozenset({"accept", "drop", "reject", "dnat", "dnat-many", "redirect", "notrack", "tproxy", "opaque"})
+_HARMFUL = _TERMINAL - {"accept"}
+_EFFECTS = {"dnat-many": "dnat", "opaque": "unknown"}
+_MOST_POSSIBLE = 32
+_DEEPEST = 8
+
+
+def takes(flow: Flow, rule: Rule, chain: Chain, effect: str, branch: Branch) -> None:
+    """A rule that matched: noted if it is of others."""
+    if is_own(chain) or chain.name in KUBELET_CHAINS:
+        return
+    if effect == "accept" and not (chain.type == "nat" or chain.table.endswith(" nat")):
+        if branch.dnated:
+            return
+        effect = "let-through"
+    effect = _EFFECTS.get(effect, effect)
+    branch.foreign = (*branch.foreign, ForeignRule(rule.line, chain.name, effect, flow.rules.line(rule.line)))
+
+
+def may_take(flow: Flow, rule: Rule, chain: Chain, branch: Branch) -> None:
+    """A rule whose matches can't be decided: one of kube-proxy leaves the answer undecided, one of others is noted with
+    what it would do."""
+    if is_own(chain):
+        branch.doubt(rule.line, flow.rules.line(rule.line), chain)
+        return
+    if len(branch.possible) > _MOST_POSSIBLE:
+        return
+    effect = rule.target
+    if effect in ("jump", "goto"):
+        effect = _could(flow, flow.table(chain), rule.argument, branch, 0)
+    if effect in _TERMINAL:
+        line = flow.rules.line(rule.line)
+        branch.possible = (*branch.possible, ForeignRule(rule.line, chain.name, effect, line, False))
+
+
+def _could(flow: Flow, table: Table, name: str, branch: Branch, depth: int) -> str:
+    """The first terminal target that a chain could lead to, "" if none."""
+    chain = table.chains.get(name)
+    if chain is None or depth > _DEEPEST:
+        return ""
+    fallback = ""
+    for rule in chain.rules:
+        if any(holds(flow, match, rule, chain, branch) is False for match in rule.matches):
+            continue
+        effect = rule.target
+        if effect in ("jump", "goto"):
+            effect = _could(flow, table, rule.argument, branch, depth + 1)
+        if effect in _HARMFUL:
+            return effect
+        if effect == "accept" and not fallback:
+            fallback = effect
+    return fallback
+
+
+def dropped_by_policy(base: Chain, branch: Branch) -> bool:
+    """A base chain that drops what falls through it. Uncertain where a rule of the same chain may take the packet."""
+    foreign = ForeignRule(base.line, base.name, "policy-drop", f"policy of {base.name}")
+    if any(rule.chain == base.name for rule in branch.possible):
+        branch.possible = (*branch.possible, foreign)
+        return False
+    branch.foreign = (*branch.foreign, foreign)
+    return True

@@ -1,0 +1,146 @@
+"""Does a match hold for this packet? True, False, or None where addresses, ports and origin don't decide it.
+
+What the matches mean is the kernel's: net/netfilter/xt_*.c and nft_*.c. Matches that leave something behind do so
+here too: ``recent`` and the affinity sets of nftables note on the branch that a client is recalled or remembered.
+"""
+
+from __future__ import annotations
+
+from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
+from svcpath.models.dataplanes.netfilter.ownership import is_own
+from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, address_value, prefix_value
+from svcpath.models.dataplanes.table import Origin
+
+#: Names of interfaces behind which there are Pods or containers of this node: nothing from outside comes in by them.
+_LOCAL_BRIDGES = ("lo", "docker", "br-", "cni", "veth", "cali", "flannel", "kube-", "virbr", "podman", "nodelocaldns")
+
+
+def holds(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+    """``rule`` and ``chain`` are where the match stands: some matches depend on what they are there for."""
+    found = _truth(flow, match, rule, chain, branch)
+    return found if found is None or not match.negated else not found
+
+
+def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+    """Without the negation. Every kind that is not named here is undecidable."""
+    kind, value = match.kind, match.value
+    if kind == "protocol":
+        return flow.protocol in value
+    if kind == "source":
+        return in_prefix(flow.source, value)
+    if kind == "destination":
+        return in_prefix(address_value(branch.address), value)
+    if kind == "dport":
+        return any(low <= branch.port <= high for low, high in value)
+    if kind == "with-protocol":
+        return value[0] == flow.protocol and _truth(flow, value[1], rule, chain, branch)
+    if kind == "ct-state":
+        return _connection_state(value, branch)
+    if kind == "mark":
+        return bool((branch.mark & value[1]) == value[0])
+    if kind == "destination-type":
+        return _type_holds(value, flow.ends_here(branch))
+    if kind == "source-type":
+        return _type_holds(value, flow.packet.origin is Origin.NODE)
+    if kind == "in-set":
+        return _in_set(flow, value, rule, chain, branch)
+    if kind == "in":
+        fields, keys = value
+        return key_of(flow, fields, branch) in keys
+    if kind in ("recent-check", "xt-recent"):
+        return _recent(match, rule, branch)
+    if kind == "recent-set":
+        branch.remembers = value
+        return True
+    if kind in ("in-interface", "out-interface"):
+        return _interface(flow.packet.origin, kind, value, chain)
+    if kind == "ct-status":
+        return branch.dnated if value == {"dnat"} else None
+    if kind == "tcp-syn":
+        return flow.protocol == "tcp"
+    if kind == "family":
+        return ("ipv6" if flow.family == "ip6" else "ipv4") in value
+    return None
+
+
+def _type_holds(wanted: tuple[str, ...], local: bool) -> bool | None:
+    if "LOCAL" in wanted:
+        return local
+    return None if "UNICAST" in wanted else False
+
+
+def _connection_state(wanted: frozenset[str], branch: Branch) -> bool:
+    if branch.notrack:
+        return "untracked" in wanted
+    return "new" in wanted or ("dnat" in wanted and branch.dnated)
+
+
+def _recent(match: Match, rule: Rule, branch: Branch) -> bool | None:
+    """No client is known yet, so none is recalled; that the rule would is noted."""
+    if match.kind == "xt-recent":
+        if rule.target in ("dnat", "dnat-many", "opaque"):
+            branch.remembers = "?"
+            return True
+        if rule.target in ("jump", "goto"):
+            branch.recalls = (*branch.recalls, ("?", 0))
+        return match.negated
+    if rule.target in ("jump", "goto"):
+        branch.recalls = (*branch.recalls, match.value)
+    return False
+
+
+def _in_set(flow: Flow, value: tuple[tuple[str, ...], str], rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+    fields, name = value
+    held = flow.table(chain).sets.get(name)
+    if held is None:
+        branch.doubt(rule.line, f"no set {name}", chain)
+        return None
+    found = key_of(flow, fields, branch) in held.elements
+    if not found and held.prefixes and len(fields) == 1:
+        number = flow.source if fields[0] == "source" else address_value(branch.address)
+        found = any(in_prefix(number, text) for text, _ in held.prefixes)
+    if fields == ("source",) and held.flags & {"timeout", "dynamic"} and rule.target in ("jump", "goto"):
+        branch.recalls = (*branch.recalls, (name, held.timeout or -1))
+    return found
+
+
+def _interface(origin: Origin, kind: str, value: str | tuple[str, ...], chain: Chain) -> bool | None:
+    names = (value,) if isinstance(value, str) else value
+    if is_own(chain):
+        # kube-proxy names an interface for one purpose: to tell the Pods of this node (detectLocalMode).
+        return origin is Origin.POD
+    if all(name == "lo" for name in names):
+        return False if origin is not Origin.NODE or kind == "in-interface" else None
+    if kind == "in-interface" and origin is Origin.EXTERNAL:
+        return False if all(name.startswith(_LOCAL_BRIDGES) for name in names) else None
+    return None
+
+
+def key_of(flow: Flow, fields: tuple[str, ...], branch: Branch) -> tuple[str, ...]:
+    """The fields of the packet as a key of nftables' sets and maps."""
+    return tuple(_field(flow, field, branch) for field in fields)
+
+
+def _field(flow: Flow, field: str, branch: Branch) -> str:
+    if field == "destination":
+        return branch.address
+    if field == "source":
+        return flow.packet.source
+    if field == "protocol":
+        return flow.protocol
+    if field.endswith("dport"):
+        return str(branch.port) if " " not in field or field.startswith(flow.protocol) else ""
+    if field == "mark":
+        return f"0x{branch.mark:08x}"
+    return f"?{field}"
+
+
+def in_prefix(value: tuple[int, int] | None, prefixes: str | tuple[str, ...]) -> bool:
+    """Is an address in a prefix, or in one of several?"""
+    if value is None:
+        return False
+    for text in (prefixes,) if isinstance(prefixes, str) else prefixes:
+        span = prefix_value(text)
+        if span is not None and span[0] == value[0] and span[1] <= value[1] <= span[2]:
+            return True
+    return False

@@ -1,0 +1,36 @@
+"""Whose is a chain? What kube-proxy wrote is judged; what the kubelet or others wrote is only met on the way.
+
+The names of kube-proxy's iptables mode are those of pkg/proxy/iptables/proxier.go and pkg/proxy/ipvs/proxier.go
+(Kubernetes 1.20 to 1.35); the nftables mode has a table of its own, ``kube-proxy``.
+"""
+
+from __future__ import annotations
+
+from svcpath.models.dataplanes.ruleset import Chain
+
+_OWN_PREFIXES = (
+    "KUBE-SVC-",
+    "KUBE-SVL-",
+    "KUBE-EXT-",
+    "KUBE-XLB-",
+    "KUBE-FW-",
+    "KUBE-SEP-",
+    "KUBE-PORTALS-",
+    "KUBE-NODEPORT-",
+    "KUBE-IPVS-",
+)
+_OWN = frozenset(
+    {"KUBE-SERVICES", "KUBE-EXTERNAL-SERVICES", "KUBE-NODEPORTS", "KUBE-MARK-MASQ", "KUBE-MARK-DROP", "KUBE-FORWARD"}
+    | {"KUBE-POSTROUTING", "KUBE-PROXY-FIREWALL", "KUBE-PROXY-CANARY", "KUBE-LOAD-BALANCER", "KUBE-NODE-PORT"}
+    | {"KUBE-SOURCE-RANGES-FIREWALL"}
+)
+#: Chains that the kubelet writes (pkg/kubelet/kubelet_network_linux.go).
+KUBELET_CHAINS = frozenset({"KUBE-FIREWALL", "KUBE-KUBELET-CANARY", "KUBE-IPTABLES-HINT"})
+
+
+def is_own(chain: Chain) -> bool:
+    """True for a chain that kube-proxy writes."""
+    if chain.table.endswith(" kube-proxy"):
+        return True
+    name = chain.name
+    return name.startswith("KUBE-") and (name.startswith(_OWN_PREFIXES) or name in _OWN)
