@@ -25,7 +25,8 @@ from svcpath.models.dataplanes.expected import (
     is_programmed,
     node_view,
 )
-from svcpath.models.dataplanes.layout import Detector, detector_of, own_not_understood
+from svcpath.models.dataplanes.layout import Detector, detector_of
+from svcpath.models.dataplanes.netfilter import own_not_understood
 from svcpath.models.dataplanes.parse import parse
 from svcpath.models.dataplanes.table import (
     ANY_IPV4,

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from svcpath.models.dataplanes.names import service_of_chain, service_of_comment
-from svcpath.models.dataplanes.netfilter import KUBELET_CHAINS
 from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, canonical
 from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Dialect, Entry, Frontend, NotUnderstood, ServiceTable
 
@@ -191,28 +190,3 @@ def _detects(rule: Rule) -> Detector | None:
     if any(match.kind == "destination" for match in rule.matches):
         return Detector("all")
     return None
-
-
-def own_not_understood(table: ServiceTable) -> tuple[NotUnderstood, ...]:
-    """Lines of the data plane's own chains, maps and sets that were not understood."""
-    proxy_sets = table.dialect is Dialect.NFTABLES
-    return tuple(
-        item
-        for item in table.not_understood
-        if table.ruleset is None
-        or (item.chain.startswith("KUBE-") and item.chain not in KUBELET_CHAINS and not _is_policy(item.chain))
-        or (proxy_sets and _in_proxy_table(table.ruleset, item.chain))
-    )
-
-
-def _is_policy(chain: str) -> bool:
-    """kube-router's chains look like kube-proxy's and are not."""
-    return chain.startswith(("KUBE-ROUTER-", "KUBE-POD-FW-", "KUBE-NWPLCY-"))
-
-
-def _in_proxy_table(rules: Ruleset, name: str) -> bool:
-    return any(
-        name in table.chains or name in table.sets
-        for table in rules.tables.values()
-        if table.name.endswith(" kube-proxy")
-    )

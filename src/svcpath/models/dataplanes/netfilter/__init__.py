@@ -11,7 +11,7 @@ the node's address; ``outcome`` adds the branches up. ``ownership`` says whose a
 """
 
 from svcpath.models.dataplanes.netfilter.flow import Packet
-from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own
+from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own, own_not_understood
 from svcpath.models.dataplanes.netfilter.walker import Walker
 
-__all__ = ["KUBELET_CHAINS", "Packet", "Walker", "is_own"]
+__all__ = ["KUBELET_CHAINS", "Packet", "Walker", "is_own", "own_not_understood"]

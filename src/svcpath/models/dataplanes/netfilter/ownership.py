@@ -1,12 +1,14 @@
-"""Whose is a chain? What kube-proxy wrote is judged; what the kubelet or others wrote is only met on the way.
+"""Whose is a chain, or a line that was not understood?
 
-The names of kube-proxy's iptables mode are those of pkg/proxy/iptables/proxier.go and pkg/proxy/ipvs/proxier.go
-(Kubernetes 1.20 to 1.35); the nftables mode has a table of its own, ``kube-proxy``.
+What kube-proxy wrote is judged; what the kubelet or others wrote is only met on the way. The names of kube-proxy's
+iptables mode are those of pkg/proxy/iptables/proxier.go and pkg/proxy/ipvs/proxier.go (Kubernetes 1.20 to 1.35); the
+nftables mode has a table of its own, ``kube-proxy``.
 """
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes.ruleset import Chain
+from svcpath.models.dataplanes.ruleset import Chain, Ruleset
+from svcpath.models.dataplanes.table import Dialect, NotUnderstood, ServiceTable
 
 _OWN_PREFIXES = (
     "KUBE-SVC-",
@@ -34,3 +36,28 @@ def is_own(chain: Chain) -> bool:
         return True
     name = chain.name
     return name.startswith("KUBE-") and (name.startswith(_OWN_PREFIXES) or name in _OWN)
+
+
+def own_not_understood(table: ServiceTable) -> tuple[NotUnderstood, ...]:
+    """Lines of the data plane's own chains, maps and sets that were not understood."""
+    proxy_sets = table.dialect is Dialect.NFTABLES
+    return tuple(
+        item
+        for item in table.not_understood
+        if table.ruleset is None
+        or (item.chain.startswith("KUBE-") and item.chain not in KUBELET_CHAINS and not _is_policy(item.chain))
+        or (proxy_sets and _in_proxy_table(table.ruleset, item.chain))
+    )
+
+
+def _is_policy(chain: str) -> bool:
+    """kube-router's chains look like kube-proxy's and are not."""
+    return chain.startswith(("KUBE-ROUTER-", "KUBE-POD-FW-", "KUBE-NWPLCY-"))
+
+
+def _in_proxy_table(rules: Ruleset, name: str) -> bool:
+    return any(
+        name in table.chains or name in table.sets
+        for table in rules.tables.values()
+        if table.name.endswith(" kube-proxy")
+    )

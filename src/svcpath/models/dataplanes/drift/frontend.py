@@ -1,0 +1,96 @@
+"""One frontend against what its Service asks: a packet of every origin, and one row per difference for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from svcpath.models.dataplanes.drift import coverage
+from svcpath.models.dataplanes.drift.dating import dated
+from svcpath.models.dataplanes.drift.difference import Kind, Row
+from svcpath.models.dataplanes.drift.outcome import compare
+from svcpath.models.dataplanes.drift.plain import wanted_of
+from svcpath.models.dataplanes.drift.samples import family_of, packets_to
+from svcpath.models.dataplanes.drift.scope import Remarks, Scope
+from svcpath.models.dataplanes.expected import Expectation, Expected
+from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Verdict
+from svcpath.models.dataplanes.trace import Packet
+
+_AFFINITY = frozenset({Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT})
+
+#: Differences of one frontend, found from several origins, by what they are.
+_Found = dict[tuple[Kind, Backend | None], Row]
+
+
+def frontend_rows(scope: Scope, item: Expectation, remarks: Remarks) -> list[Row] | None:
+    """The differences of one frontend; None where the dump doesn't show what it takes to tell."""
+    if not coverage.shows(scope.table, family_of(item), remarks):
+        return None
+    found = _by_rules(scope, item, remarks) if scope.netfilter else _by_map(scope, item, remarks)
+    return [dated(row, item, scope.slices, scope.times) for row in found.values()]
+
+
+def _by_rules(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
+    found: _Found = {}
+    for origin, source in packets_to(item, scope.sources):
+        outcome = _trace(scope, item, origin, source)
+        want = _wanted(scope, item, origin, source, outcome)
+        for line in outcome.undecided:
+            remarks.unread(line)
+        differing = compare(scope, item, origin, want, outcome, remarks)
+        if not (outcome.undecided and differing):
+            _join(found, differing, origin)
+    return found
+
+
+def _wanted(scope: Scope, item: Expectation, origin: Origin, source: str, outcome: Outcome) -> Expected:
+    detector = scope.detectors[family_of(item)]
+    for_all = detector is not None and detector.kind == "all"
+    want = item.for_packet(origin, source, pods_told=detector is not None and not for_all)
+    if for_all and want.verdict is Verdict.BACKENDS:
+        want = want._replace(masquerade=True)
+    dropped = outcome.verdict is Verdict.DROP and scope.table.dialect is Dialect.NFTABLES
+    if dropped and want.verdict is Verdict.REJECT and not item.admits(source):
+        # The nftables mode asks the source ranges before it asks for endpoints (firewall-check at dstnat - 10,
+        # pkg/proxy/nftables/proxier.go, 1.35); the iptables mode has them behind the endpoints.
+        want = want._replace(verdict=Verdict.DROP)
+    return want
+
+
+def _by_map(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
+    """IPVS and the eBPF maps: backends per frontend, without the rules around them."""
+    found: _Found = {}
+    dialect = scope.table.dialect
+    for origin, source in scope.sources[family_of(item)].items():
+        outcome = _trace(scope, item, origin, source)
+        want = wanted_of(item, origin, dialect, outcome)
+        if want is None:
+            continue
+        rows = compare(scope, item, origin, want, outcome, remarks)
+        if dialect is not Dialect.IPVS:
+            rows = [row for row in rows if row.kind not in _AFFINITY]
+        _join(found, rows, origin)
+    return found
+
+
+def _join(found: _Found, rows: Iterable[Row], origin: Origin) -> None:
+    for row in rows:
+        key = row.kind, row.backend
+        before = found.get(key)
+        if before is None:
+            found[key] = row
+        elif origin not in before.origins:
+            found[key] = msgspec.structs.replace(before, origins=(*before.origins, origin))
+
+
+def _trace(scope: Scope, item: Expectation, origin: Origin, source: str) -> Outcome:
+    frontend = item.frontend
+    packet = Packet(source, origin, frontend.protocol, frontend.address, frontend.port)
+    outcome = scope.tracer.trace(packet)
+    if origin is Origin.NODE and item.external and outcome.verdict is Verdict.DROP and scope.netfilter:
+        # Before 1.32 the nftables mode filtered the node's own packets ahead of translating them.
+        arriving = scope.tracer.trace(packet._replace(arriving=True))
+        if arriving.verdict is Verdict.BACKENDS:
+            return arriving
+    return outcome

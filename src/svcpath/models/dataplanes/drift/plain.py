@@ -1,0 +1,38 @@
+"""What is right for a dialect that keeps backends per frontend and no rules around them: IPVS and the eBPF maps.
+
+Each has its own mind about endpoints that are local or not ready: kube-proxy's IPVS mode (pkg/proxy/ipvs/proxier.go),
+Cilium and Calico, which list more than kube-proxy would choose from inside the cluster.
+"""
+
+from __future__ import annotations
+
+from svcpath.models.dataplanes.expected import Expectation, Expected
+from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Verdict
+
+
+def wanted_of(item: Expectation, origin: Origin, dialect: Dialect, got: Outcome) -> Expected | None:
+    """What should have come out, given what did; None where it is right and needs no further look."""
+    choices = _choices(item, origin, dialect)
+    want = Expected(Verdict.BACKENDS, choices[0]) if choices[0] else Expected(Verdict.REJECT)
+    if got.verdict is Verdict.BACKENDS and set(got.addresses) in [set(choice) for choice in choices]:
+        return want._replace(backends=got.addresses)
+    if want.verdict is Verdict.REJECT and got.verdict is not Verdict.BACKENDS:
+        return None
+    return want
+
+
+def _choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[Backend, ...]]:
+    """The sets of backends that are right: the first is what kube-proxy would say."""
+    ready = tuple(view.backend for view in item.endpoints if view.ready)
+    if dialect is Dialect.IPVS:
+        if not item.local_only:
+            return [item.cluster]
+        if item.local or not item.external:
+            return [item.local]
+        # kube-proxy lets Pods of the node in although nothing runs here (kubernetes pull 97081).
+        return [() if item.internal_local else item.cluster]
+    if not item.local_only:
+        return [item.cluster, ready]
+    if item.external and origin is not Origin.EXTERNAL:
+        return [item.cluster, item.local, ready]
+    return [item.local]
