@@ -77,6 +77,18 @@ def test_a_trace_prints_each_rule_met_with_its_line(evidence: Path, capfd: pytes
 
 
 @modes
+def test_a_trace_from_a_backend_marks_the_one_share_that_is_masqueraded(
+    evidence: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A Pod that reaches itself through its Service; what it sends to the other Pod keeps its address."""
+    command = ["dataplane", "trace", "--from", "10.244.2.4", "--to", "10.96.28.101:80", "--evidence", str(evidence)]
+    assert run(command) == 0
+    told = capfd.readouterr().out
+    assert "10.244.2.4:8080 (1/2, masqueraded)" in told
+    assert "10.244.1.9:8080 (1/2)" in told
+
+
+@modes
 def test_a_trace_to_a_service_without_endpoints_is_rejected(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
     command = ["dataplane", "trace", "--to", "10.96.78.144:80", "--evidence", str(evidence)]
     assert run(command) == 1

@@ -105,8 +105,12 @@ def _outcome(one: TraceContract) -> Statement:
         return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "lines that may matter were not understood")
     match one.outcome:
         case "backends":
-            listed = ", ".join(f"{each.backend} ({each.share})" for each in one.backends)
-            extra = "; masqueraded" if one.masquerade else ""
+            every = all(each.masquerade for each in one.backends)
+            listed = ", ".join(
+                f"{each.backend} ({each.share}{', masqueraded' if each.masquerade and not every else ''})"
+                for each in one.backends
+            )
+            extra = "; masqueraded" if one.masquerade and every else ""
             extra += f"; ClientIP affinity {one.affinity} s" if one.affinity else ""
             extra += "; the shares are uneven" if one.uneven else ""
             return Statement(Mark.PASS, "BACKENDS", f"{listed}{extra}")
