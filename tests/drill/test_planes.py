@@ -49,7 +49,7 @@ def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path
     store.close()
 
 
-def test_the_loop_prints_a_table_once_and_again_when_it_differs(tmp_path: Path) -> None:
+def test_the_loop_prints_a_table_once_and_again_when_it_differs_and_ends_with_its_input(tmp_path: Path) -> None:
     (tmp_path / "nft").write_text(
         '#!/bin/sh\n[ "$4" = ip ] && [ "$3" = ip ] && cat "$TABLE" && exit 0\n[ "$3" = ip ] && cat "$TABLE"\n'
     )
@@ -59,6 +59,7 @@ def test_the_loop_prints_a_table_once_and_again_when_it_differs(tmp_path: Path) 
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TABLE": str(table)}
     process = subprocess.Popen(
         ["sh", "-c", LOOP.replace("INTERVAL", "0.05")],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment,
@@ -70,6 +71,9 @@ def test_the_loop_prints_a_table_once_and_again_when_it_differs(tmp_path: Path) 
         table.with_name("new").write_text(TABLE)
         table.with_name("new").replace(table)
         assert "10.244.1.40" in next(readings).text
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) != 0
     finally:
         process.kill()
-        process.communicate()
+        process.stdout.close()

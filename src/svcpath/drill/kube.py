@@ -7,14 +7,13 @@ import http.client
 import importlib.resources
 import json
 import re
-import subprocess
 import threading
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from svcpath.drill.transport import HttpTransport, KubectlTransport
+from svcpath.drill.transport import HttpTransport, KubectlTransport, end
 from svcpath.errors import SourceUnavailable
 
 #: Namespaces that the drill made carry this label and no other is ever deleted.
@@ -87,6 +86,7 @@ def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
     try:
         yield
     finally:
+        kubectl.close()
         kubectl.run("delete", "namespace", name, "--wait=false", timeout=60)
 
 
@@ -110,9 +110,7 @@ def api(kubectl: KubectlTransport) -> Iterator[Api]:
             )
         yield Api(int(match[1]))
     finally:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
+        end(process)
 
 
 class Api:

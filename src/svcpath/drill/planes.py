@@ -6,6 +6,7 @@ times; a change lies between them. What a table means is models/dataplanes' busi
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import threading
 import time
@@ -20,8 +21,11 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import Origin, Packet, ServiceTable, parse, tracer
 from svcpath.models.drain.moments import PlaneChange
 
-#: Printed by a node at each difference: "@@ OLD NEW KIND" (its own clock, nanoseconds), the dump, "@@ end".
+#: Printed by a node at each difference: "@@ OLD NEW KIND" (its own clock, nanoseconds), the dump, "@@ end". It ends with its
+#: standard input, so that whatever ends the recording leaves no loop behind on a node.
 LOOP = """
+exec 3<&0
+{ cat <&3 >/dev/null 2>&1; kill $$; } &
 read_table() {
   if nft list table ip kube-proxy >/dev/null 2>&1 || nft list table ip6 kube-proxy >/dev/null 2>&1; then
     kind=nft-list; nft list table ip kube-proxy 2>/dev/null; nft list table ip6 kube-proxy 2>/dev/null
@@ -102,7 +106,7 @@ class PlaneWatcher:
     def run(self) -> None:
         assert self.process.stdout is not None
         last: Holding | None = None
-        for dump in dumps(self.process.stdout):
+        for dump in self._dumps(self.process.stdout):
             at = time.time()
             try:
                 now = holding(parse(dump.kind, dump.text, node=self.node), self.addresses)
@@ -113,6 +117,10 @@ class PlaneWatcher:
                 self.store.add_planes(self._changes(last, now, at, dump.width))
             last = now
             self.ready.set()
+
+    def _dumps(self, stream: IO[bytes]) -> Iterator[Dump]:
+        with contextlib.suppress(ValueError):  # closed from beside, when the recording ends
+            yield from dumps(stream)
 
     def _changes(self, old: Holding, new: Holding, at: float, width: float) -> Iterator[PlaneChange]:
         for frontend in sorted(old.keys() | new.keys()):
@@ -132,7 +140,9 @@ def watch_planes(
         if "kube-proxy" not in (labels.get("k8s-app"), labels.get("app")) or pod["status"].get("phase") != "Running":
             continue
         script = LOOP.replace("INTERVAL", f"{interval:g}")
-        process = kubectl.popen("-n", "kube-system", "exec", pod["metadata"]["name"], "--", "sh", "-c", script)
+        process = kubectl.popen(
+            "-n", "kube-system", "exec", "-i", pod["metadata"]["name"], "--", "sh", "-c", script, stdin_open=True
+        )
         watcher = PlaneWatcher(pod["spec"]["nodeName"], process, store, addresses)
         threading.Thread(target=watcher.run, name=f"tables of {watcher.node}", daemon=True).start()
         watchers.append(watcher)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ from typing import Any
 from svcpath.drill import kube, workload
 from svcpath.drill.kube import Api
 from svcpath.drill.outside import Outside
-from svcpath.drill.transport import KubectlTransport
+from svcpath.drill.transport import KubectlTransport, end
 from svcpath.drill.watch import connection_of
 from svcpath.drill.workload import Stopping
 from svcpath.errors import FormatError, SourceUnavailable
@@ -78,8 +79,7 @@ class Stage:
         process = self.kubectl.popen(
             "-n", self.space, "exec", "client", "--", "python3", "-u", "/scripts/sampler.py", *words
         )
-        assert process.stdout is not None
-        return Sample(process.stdout, self)
+        return Sample(process, self)
 
     def sample_outside(self, *words: str) -> Sample:
         """Begin to sample from outside the cluster."""
@@ -87,8 +87,7 @@ class Stage:
             raise SourceUnavailable("this lab has no place outside the cluster")
         path = importlib.resources.files("svcpath.drill").joinpath("sampler.py")
         process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", str(path), *words])
-        assert process.stdout is not None
-        return Sample(process.stdout, self)
+        return Sample(process, self)
 
     def delete(self, pod: dict[str, Any]) -> float:
         """Delete a Pod; returns when it was accepted."""
@@ -136,15 +135,16 @@ class Stage:
 class Sample:
     """Rows of a sampler as they come."""
 
-    def __init__(self, stream: Any, stage: Stage) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], stage: Stage) -> None:
         self.rows: list[Connection] = []
         self.late = 0
-        self._stream, self._stage = stream, stage
+        self._process, self._stage = process, stage
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
-        for line in self._stream:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
             try:
                 row = json.loads(line)
                 if row["kind"] == "end":
@@ -159,6 +159,7 @@ class Sample:
         self._thread.join(timeout)
         if self._thread.is_alive():
             raise SourceUnavailable("the sampler did not end")
+        end(self._process)
         return self.rows
 
     def first(self, timeout: float = 30) -> None:

@@ -45,6 +45,18 @@ class Transport(Protocol):
         """End every stream that is open."""
 
 
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that has pipes, whatever state it is in, and leave none of them open."""
+    if process.poll() is None:
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
 @dataclass(slots=True)
 class KubectlTransport:
     """kubectl get --raw, with the options that choose the cluster."""
@@ -122,9 +134,10 @@ class KubectlTransport:
             assert process.stderr is not None
             yield from process.stdout
             said = process.stderr.read().decode("utf-8", "replace")
+        except ValueError as error:  # closed from beside
+            raise Cut(str(error)) from error
         finally:
-            process.kill()
-            process.communicate()
+            end(process)
             with self._lock, contextlib.suppress(ValueError):
                 self._open.remove(process)
         if "Expired" in said or "too old resource version" in said:
@@ -137,9 +150,11 @@ class KubectlTransport:
         return parsedate_to_datetime(match[1].decode()).timestamp() if match else None
 
     def close(self) -> None:
+        """End every long-running command; new ones may be started after it."""
         with self._lock:
-            for process in self._open:
-                process.kill()
+            processes, self._open[:] = list(self._open), []
+        for process in processes:
+            end(process)
 
 
 class HttpTransport:

@@ -39,8 +39,7 @@ def run(stage: Stage, variant: Variant) -> Result:
     if ttl is not None:
         words = (*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
         process = stage.kubectl.popen("-n", stage.space, "exec", "client", "--", *words)
-        assert process.stdout is not None
-        sample = Sample(process.stdout, stage)
+        sample = Sample(process, stage)
     else:
         host = service if variant.holds else str(pods[0]["status"]["podIP"])
         at = f"[{host}]" if ":" in host else host
