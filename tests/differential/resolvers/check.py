@@ -10,7 +10,7 @@ import msgspec
 
 from svcpath.models.resolvers import scripted
 from svcpath.models.resolvers.base import Answer, Query, Unknown
-from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, replay_row, wire_text
+from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, host_of, replay_row, wire_text
 from svcpath.models.resolvers.replay_setups import SERVERS, Setup
 from tests.differential.resolvers.server import Script
 
@@ -26,9 +26,10 @@ class ScriptWorld:
         self.script = script
 
     def answer(self, query: Query) -> Answer | Unknown:
-        if query.server not in SERVERS:
+        where = host_of(query.server)
+        if where not in SERVERS:
             return Answer("UNREACHABLE")
-        server = SERVERS.index(query.server)
+        server = SERVERS.index(where)
         action = self.script.action(server, wire_text(query.name), query.type)
         answer = scripted.answer(action, query.type, query.transport)
         delay = self.script.delay(server)

@@ -151,7 +151,7 @@ def _dnspython(name: str, *, search: bool) -> dict[str, Any]:
         resolver = dns.resolver.Resolver()
         answers = resolver.resolve_name(name, search=search, lifetime=1.0)
         return {"ok": True, "addrs": list(answers.addresses())}
-    except dns.exception.DNSException as error:
+    except (dns.exception.DNSException, ValueError) as error:
         return {"ok": False, "err": f"{type(error).__name__}: {error}"}
 
 

@@ -12,7 +12,15 @@ from functools import lru_cache
 from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Fork, Outcome, Part, Rule, choose
 from svcpath.models.resolvers.cares_send import Channel, Result
-from svcpath.models.resolvers.environment import Environment, fits, ipv4_literal, ipv6_literal, octets, split_lines
+from svcpath.models.resolvers.environment import (
+    Environment,
+    fits,
+    ipv4_literal,
+    ipv6_literal,
+    octets,
+    split_lines,
+    unescaped,
+)
 
 TEXTS = {
     "ARES_ENODATA": (1, "DNS server returned answer with no data"),
@@ -93,8 +101,10 @@ class Cares:
             if lookup == "f":
                 found = tuple(a for a in cares_conf.hosts(self.environment.hosts, name) if fits(a, family))
                 if local:
-                    loopback = tuple(a for a in ("::1", "127.0.0.1") if fits(a, family))
-                    return Outcome(ok=True, addresses=tuple(dict.fromkeys((*found, *loopback))), rule=LOCALHOST)
+                    # ares_addrinfo_localhost fills in each asked family that the file has no address of.
+                    held = {":" in one for one in found}
+                    loopback = tuple(a for a in ("::1", "127.0.0.1") if fits(a, family) and (":" in a) not in held)
+                    return Outcome(ok=True, addresses=(*found, *loopback), rule=LOCALHOST)
                 if found:
                     return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=seconds)
             elif not local:
@@ -130,7 +140,7 @@ class Cares:
         rule = ALIAS if len(names) == 1 and not first_is_name else rule
         nodata = False
         code = "ARES_ECONNREFUSED"
-        for candidate in names:
+        for candidate in map(unescaped, names):
             if not sendable(candidate):
                 return self.fail("ARES_EBADNAME", STOP, channel.now)
             results = yield from channel.query(candidate.removesuffix("."), rule)

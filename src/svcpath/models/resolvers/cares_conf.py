@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.environment import C_SPACE, Environment, c_fields, ipv4_literal, ipv6_literal, split_lines
+from svcpath.models.resolvers.environment import C_SPACE, Environment, c_fields, ipv6_literal, split_lines
 
 VALUE_BYTES, OPTION_BYTES = 511, 31
 HOSTNAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*")
@@ -118,11 +117,27 @@ def _server(word: str) -> str:
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
-    v4 = ipv4_literal(text)
+    return address(text.partition("%")[0])
+
+
+def inet_net_pton(text: str) -> str:
+    """An IPv4 address as c-ares reads it (ares_inet_net_pton.c): decimal parts from the left, zeros may lead, and missing
+    ones are zeros at the right ("127.1" is 127.1.0.0)."""
+    parts = text.split(".")
+    if not 1 <= len(parts) <= 4 or any(
+        not (part.isascii() and part.isdigit()) or int(part[:9]) > 255 for part in parts
+    ):
+        return ""
+    return ".".join(str(int(part)) for part in (*parts, *("0" for _ in range(4 - len(parts)))))
+
+
+def address(text: str) -> str:
+    """ares_dns_pton without a family: IPv4, else IPv6 without a scope; "" for what is neither."""
+    v4 = inet_net_pton(text)
     if v4:
         return v4
     v6 = ipv6_literal(text)
-    return v6[0] if v6 else ""
+    return v6[0] if v6 and not v6[1] else ""
 
 
 def _options(text: str, settings: dict[str, int]) -> None:
@@ -171,21 +186,22 @@ def _table(text: str) -> dict[str, tuple[str, ...]]:
     by_address: dict[str, _Entry] = {}
     by_name: dict[str, _Entry] = {}
     for raw in split_lines(text):
-        words = c_fields(raw.strip(C_SPACE).partition("#")[0])
+        words = c_fields(raw)
+        # A "#" begins a comment where a word begins, and is a part of the word elsewhere.
+        words = words[: next((at for at, word in enumerate(words) if word.startswith("#")), len(words))]
         if len(words) < 2:
             continue
-        try:
-            address = str(ipaddress.ip_address(words[0]))
-        except ValueError:
+        where = address(words[0])
+        if not where:
             continue
         names = [word.lower() for word in words[1:] if HOSTNAME_CHARACTERS.issuperset(word) and len(word) < 256]
         if not names:
             continue
-        entry = by_address.get(address)
+        entry = by_address.get(where)
         if entry is None:
             entry = next((by_name[name] for name in names if name in by_name), None) or _Entry()
-            entry.addresses.append(address)
-            by_address[address] = entry
+            entry.addresses.append(where)
+            by_address[where] = entry
         for name in names:
             by_name.setdefault(name, entry)
     return {name: tuple(entry.addresses) for name, entry in by_name.items()}

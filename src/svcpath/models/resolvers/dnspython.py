@@ -6,12 +6,23 @@ Resolver.resolve_name (2.9). It reads neither hosts nor nsswitch.conf, and no at
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.environment import INET, INET6, Environment, is_address, octets, split_lines, to_ascii
+from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.environment import (
+    INET,
+    INET6,
+    Environment,
+    is_address,
+    is_link_local,
+    octets,
+    split_lines,
+    to_ascii,
+    unescaped,
+)
 
 NAMES = "dnspython resolver.py _get_qnames_to_try (2.9)"
 RESULT = "dnspython resolver.py _Resolution.query_result (2.9)"
@@ -39,6 +50,10 @@ NAME_ERRORS = {
 }
 
 
+MAX_SHUFFLED = 4  # servers whose every order is followed
+BAD_SERVER = "is not a dns.nameserver.Nameserver instance or text form, IP address, nor a valid https URL"
+
+
 class Config(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
@@ -47,6 +62,7 @@ class Config(msgspec.Struct, frozen=True):
     rotate: bool = False
     edns: bool = False
     problem: str = ""
+    bad_server: str = ""
 
 
 @lru_cache(maxsize=256)
@@ -71,8 +87,7 @@ def parse(text: str | None, hostname: str) -> Config:
             problem = problem or next(filter(None, map(_problem, search)), "")
         elif words[0] == "options":
             for word in words[1:]:
-                value = word.partition(":")[2].partition(":")[0]
-                number = int(value[:12]) if value.isascii() and value.isdigit() else None
+                number = _int(word.partition(":")[2].partition(":")[0])
                 if word == "rotate":
                     rotate = True
                 elif word == "edns0":
@@ -82,7 +97,16 @@ def parse(text: str | None, hostname: str) -> Config:
                 elif "ndots" in word:
                     ndots = number if number is not None else ndots
     usable = tuple(server for server in servers if is_address(server))
-    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem)
+    bad = next((one for one in servers if not is_address(one) and not one.startswith("https:")), "")
+    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem, bad)
+
+
+def _int(text: str) -> int | None:
+    """Python's own int(): a sign and blanks are taken, anything else is left out."""
+    try:
+        return int(text[:40])
+    except ValueError:
+        return None
 
 
 class _End(Exception):
@@ -109,9 +133,11 @@ class Dnspython:
         return "dnspython search" if self.search else "dnspython"
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        if self.config.bad_server:
+            return _fail("ValueError", f"nameserver {self.config.bad_server} {BAD_SERVER}", NO_CONFIG)
         if not self.config.servers:
             return _fail("NoResolverConfiguration", "no nameservers", NO_CONFIG)
-        name = to_ascii(name)
+        name = to_ascii(unescaped(name))
         names = self.candidates(name)
         problem = self.config.problem or next(filter(None, map(_problem, (name, *names))), "")
         if problem:
@@ -174,8 +200,10 @@ class _Walk:
         """One candidate at all servers: its addresses (maybe none), or None for NXDOMAIN."""
         servers = list(self.config.servers)
         if self.config.rotate and len(servers) > 1:
-            pick = yield from choose(Fork("rotate shuffles the servers", self.config.servers))
-            servers = servers[pick:] + servers[:pick]
+            orders = list(itertools.permutations(servers[:MAX_SHUFFLED]))
+            labels = tuple(", ".join(order) for order in orders)
+            pick = yield from choose(Fork("rotate shuffles the servers", labels))
+            servers[:MAX_SHUFFLED] = orders[pick]
         current = list(servers)
         errors: list[str] = []
         pause = 0.1
@@ -198,6 +226,8 @@ class _Walk:
             wait = min(deadline - self.now, self.config.timeout)
             query = Query(name, kind, server, transport, round(self.now, 3), wait, self.config.edns)
             (answer,) = yield from ask(Batch((query,), rule, ordered=True))
+            if transport == "udp" and _unheard(server):
+                answer = Answer("TIMEOUT")
             rule = RETRY
             where = f"Server Do53:{server}@53 answered "
             if answer.truncated and transport == "udp":
@@ -221,6 +251,12 @@ class _Walk:
                 where
                 + {"CLOSED": "EOF", "UNREACHABLE": "[Errno 111] Connection refused"}.get(answer.rcode, answer.rcode)
             )
+
+
+def _unheard(server: str) -> bool:
+    """dns/query.py _matches_destination compares the scope too, and a reply carries one for a link-local address alone."""
+    address, _, scope = server.partition("%")
+    return bool(scope.lstrip("0")) and not is_link_local(address)
 
 
 def _shown(name: str) -> str:

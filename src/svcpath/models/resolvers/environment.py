@@ -6,6 +6,7 @@ resolv.conf, hosts and nsswitch.conf stay text here: each resolver parses its ow
 from __future__ import annotations
 
 import ipaddress
+import re
 
 import msgspec
 
@@ -103,6 +104,31 @@ def ipv6_literal(text: str) -> tuple[str, str] | None:
         return None
 
 
+#: Interfaces that every Pod has. A scope that names another one is taken for a name that the kernel does not know.
+INTERFACES = ("lo", "eth0")
+
+
+def known_scope(address: str, scope: str) -> bool:
+    """Whether libc takes ``scope`` after the "%" of an IPv6 literal: a number, or, for a link-local address, an interface
+    (musl lookup_ipliteral.c __lookup_ipliteral; glibc inet/inet6_scopeid_pton.c)."""
+    if scope == "" or (scope.isascii() and scope.isdigit()):
+        return int(scope or "0") <= 0xFFFFFFFF
+    return is_link_local(address) and scope in INTERFACES
+
+
+def is_link_local(address: str) -> bool:
+    parsed = ipaddress.IPv6Address(address)
+    return parsed.is_link_local or (parsed.is_multicast and parsed.packed[1] & 0xF == 2)
+
+
+def unmapped(address: str) -> str:
+    """The IPv4 address within an IPv4-mapped one (::ffff:10.0.0.1), or the address as it is."""
+    if ":" not in address:
+        return address
+    mapped = ipaddress.IPv6Address(address).ipv4_mapped
+    return str(mapped) if mapped is not None else address
+
+
 def ipv4_literal(text: str) -> str | None:
     """A dotted quad as inet_pton(3) reads it: four decimal parts, no leading zeros."""
     try:
@@ -159,3 +185,13 @@ def atoi(text: str) -> int:
         text = text[1:]
     value = strtoul(text) or 0
     return -value if negative else value
+
+
+def unescaped(name: str) -> str:
+    """A backslash takes the next character, or three decimal digits, into the label (RFC 1035 section 5.1; ns_name_pton)."""
+    if "\\" not in name:
+        return name
+    return _ESCAPE.sub(lambda match: chr(int(match[1])) if match[1] else match[2], name)
+
+
+_ESCAPE = re.compile(r"\\(?:(\d{3})|(.))", re.DOTALL)

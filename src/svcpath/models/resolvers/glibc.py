@@ -14,7 +14,18 @@ import msgspec
 
 from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
-from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, inet_aton, ipv6_literal, octets
+from svcpath.models.resolvers.environment import (
+    INET,
+    INET6,
+    UNSPEC,
+    Environment,
+    inet_aton,
+    ipv6_literal,
+    known_scope,
+    octets,
+    unescaped,
+    unmapped,
+)
 from svcpath.models.resolvers.glibc_send import Reply, Sender
 from svcpath.models.resolvers.nsswitch import Service, hosts_services
 
@@ -63,6 +74,18 @@ NO_MODULE = Rule(
     "glibc getaddrinfo.c get_nss_addresses (NETDB_INTERNAL)",
 )
 LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
+BAD_SCOPE = Rule(
+    "the scope of the address is no number and no interface of a link-local address",
+    "glibc getaddrinfo.c try_literal, inet6_scopeid_pton.c",
+)
+MERGE = Rule(
+    "nsswitch.conf says SUCCESS=merge: getaddrinfo can't, and what was found is lost",
+    "glibc getaddrinfo.c get_nss_addresses, nss_action.h NSS_ACTION_MERGE",
+)
+UNNAMED = Rule(
+    "a character outside A-Z a-z 0-9 . _ -, or a leading -: asked in DNS, and no record of such a name is taken",
+    "glibc dns-host.c getanswer_r (name_ok)",
+)
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
 DIGITS_DOTS = Rule(
     "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
@@ -131,14 +154,19 @@ class Glibc:
         v4, v6 = inet_aton(name), ipv6_literal(name)
         if v4 is not None or v6 is not None:
             address = v4 if v4 is not None else (v6 or ("", ""))[0]
-            if family == UNSPEC or (family == INET6) == (v4 is None):
-                return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
-            return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+            if family == INET:
+                address = unmapped(address)
+            if family != UNSPEC and (family == INET6) != (":" in address):
+                return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
+            if v6 is not None and not known_scope(*v6):
+                return self._fail("EAI_NONAME", BAD_SCOPE, 0.0, memory)
+            return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
         if self.simple and _like_an_address(name):
             return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
         if glibc_conf.aborts(self.config.search):
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
-        no_data, rule, now = "", NO_SOURCE, 0.0
+        no_data, rule, now = "" if self.services or self.simple else "EAI_SYSTEM", NO_SOURCE, 0.0
+        kept: Outcome | None = None  # what a source found is overwritten by the next where nsswitch.conf goes on
         for service in self.services:
             if self.simple and service.name not in ("files", "dns"):
                 if self._returns(service, "UNAVAIL"):
@@ -148,20 +176,24 @@ class Glibc:
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
-                if found:
-                    return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory)
-                status, no_data = "NOTFOUND", ""
+                kept = Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory) if found else None
+                status, no_data = "SUCCESS" if found else "NOTFOUND", ""
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
                 if result.herrno == HANG:
                     return Outcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
+                kept = None
                 if result.addresses:
-                    return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
+                    kept = Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
                 status = result.status
                 no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
+            if kept is not None and service.after("SUCCESS") == "merge":
+                return self._fail("EAI_NODATA" if self.simple else "EAI_NONAME", MERGE, now, memory)
             if self._returns(service, status):
                 break
+        if kept is not None:
+            return msgspec.structs.replace(kept, seconds=now, memory=memory)
         return self._fail(no_data or "EAI_NONAME", NO_MODULE if no_data == "EAI_SYSTEM" else rule, now, memory)
 
     @staticmethod
@@ -175,7 +207,9 @@ class Glibc:
 
     def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
         """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
-        if not self.unchecked and (not name or not HNOK.issuperset(name) or name.startswith("-")):
+        name = unescaped(name)
+        odd = not name or not HNOK.issuperset(name) or name.startswith("-")
+        if odd and not self.unchecked:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
@@ -183,7 +217,10 @@ class Glibc:
         sender = Sender(self.config, ("A",) if no_aaaa else types, memory, now)
         sender.masked = no_aaaa and "A" not in types
         try:
-            return (yield from self._search(target, sender, ALIAS if target != name else None))
+            found = yield from self._search(target, sender, ALIAS if target != name else None)
+            if odd and found.addresses:
+                return Found((), HOST_NOT_FOUND, "NOTFOUND", UNNAMED, found.memory, found.seconds)
+            return found
         except _Hang:
             return Found((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from svcpath.models.resolvers.environment import (
+    C_SPACE,
     INET,
     INET6,
     Environment,
@@ -19,6 +20,7 @@ from svcpath.models.resolvers.environment import (
     ipv6_literal,
     octets,
     split_lines,
+    unmapped,
 )
 
 MAX_SERVERS, MAX_NDOTS, MAX_TIMEOUT, MAX_ATTEMPTS = 3, 15, 30, 5
@@ -153,11 +155,22 @@ def _flag(word: str, flags: set[str], modern: bool) -> None:
 @lru_cache(maxsize=64)
 def _entries(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     entries = []
-    for line in split_lines(text):
+    lines = split_lines(text)
+    if lines and not text.endswith("\n"):
+        lines[-1] = _unended(lines[-1])
+    for line in lines:
         words = c_fields(line.partition("#")[0])
         if len(words) >= 2:
             entries.append((words[0], tuple(word.lower() for word in words[1:])))
     return tuple(entries)
+
+
+def _unended(line: str) -> str:
+    """nss_readline.c moves a line over its leading blanks without its final zero: where no newline ends it, as many of its
+    last characters stand there twice."""
+    bare = line.lstrip(C_SPACE)
+    shift = len(line) - len(bare)
+    return bare + bare[-shift:] if shift and "#" not in bare else line
 
 
 def hosts(text: str, name: str, family: str) -> tuple[str, ...]:
@@ -182,9 +195,15 @@ def _hosts_address(text: str, family: str) -> str:
     v6 = ipv6_literal(text)
     if not v6 or v6[1]:
         return ""
-    if family == INET and v6[0] == "::1":
-        return "127.0.0.1"
+    if family == INET:
+        return "127.0.0.1" if v6[0] == "::1" else v4_of(v6[0])
     return v6[0] if fits(v6[0], family) else ""
+
+
+def v4_of(address: str) -> str:
+    """The address within an IPv4-mapped one, "" for any other."""
+    inner = unmapped(address)
+    return "" if ":" in inner else inner
 
 
 def alias(environment: Environment, name: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from svcpath.models.resolvers import go_conf
 from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.environment import Environment, fits, ipv4_literal, ipv6_literal, octets
+from svcpath.models.resolvers.environment import Environment, fits, ipv4_literal, ipv6_literal, octets, unmapped
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -76,9 +76,20 @@ class Go:
         return {"pure": "Go", "cgo": "Go (cgo)"}.get(self.build, "Go (default build)")
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
+        outcome = yield from self._lookup(name, memory)
+        if outcome.ok and outcome.addresses == ("::",):
+            return self._unspecified(outcome)
+        return outcome
+
+    def _unspecified(self, outcome: Outcome) -> Outcome:
+        """ipsock.go internetAddrList: "::" alone comes with 0.0.0.0, before the family is looked at."""
+        both = tuple(address for address in ("::", "0.0.0.0") if fits(address, self.environment.family))
+        return msgspec.structs.replace(outcome, addresses=both)
+
+    def _lookup(self, name: str, memory: tuple[str, ...]) -> Asking:
         literal = _literal(name)
         if literal:
-            if fits(literal, self.environment.family):
+            if fits(literal, self.environment.family) or literal == "::":
                 return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
             return self._unsuitable(name, LITERAL)
         if not name:
@@ -103,7 +114,7 @@ class Go:
         found = go_conf.hosts(self.environment.hosts, name)
         if not found:
             return None
-        fitting = tuple(address for address in found if fits(address, self.environment.family))
+        fitting = tuple(address for address in found if fits(address, self.environment.family) or found == ("::",))
         return Outcome(ok=True, addresses=fitting, rule=HOSTS) if fitting else self._unsuitable(name, HOSTS_FAMILY)
 
     @staticmethod
@@ -119,7 +130,9 @@ class Go:
     def _libc(self, name: str, memory: tuple[str, ...]) -> Asking:
         """cgo_unix.go cgoLookupHostIP: EAI_NONAME and EAI_NODATA are "no such host", the rest is libc's text."""
         outcome = yield from self.libc.lookup(name, memory)
-        if outcome.ok or outcome.crashed:
+        if outcome.ok:
+            return msgspec.structs.replace(outcome, addresses=tuple(unmapped(address) for address in outcome.addresses))
+        if outcome.crashed:
             return outcome
         if outcome.code in ("EAI_NONAME", "EAI_NODATA"):
             text, flags = NO_SUCH_HOST, NOT_FOUND
@@ -345,7 +358,7 @@ def _literal(name: str) -> str:
     if v4:
         return v4
     v6 = ipv6_literal(name)
-    return v6[0] if v6 else ""
+    return unmapped(v6[0]) if v6 else ""
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.environment import Environment, ipv6_literal, split_lines
+from svcpath.models.resolvers.environment import Environment, ipv6_literal, split_lines, unmapped
 
 GO_BLANKS = " \r\t\n"
 
@@ -234,8 +234,8 @@ def _table(text: str) -> dict[str, tuple[str, ...]]:
         words = fields(raw.partition("#")[0])
         if len(words) < 2 or not _is_address(words[0]):
             continue
-        address = words[0].partition("%")[0]
-        canonical = str(ipaddress.ip_address(address))
+        # net.IP prints and sorts an IPv4-mapped address as the IPv4 address within.
+        canonical = unmapped(str(ipaddress.ip_address(words[0].partition("%")[0])))
         for word in words[1:]:
             key = _absolute(word.lower())
             table[key] = (*table.get(key, ()), canonical)

@@ -12,16 +12,8 @@ from functools import lru_cache
 import msgspec
 
 from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.environment import (
-    INET,
-    INET6,
-    Environment,
-    ipv4_literal,
-    ipv6_literal,
-    octets,
-    split_lines,
-    to_ascii,
-)
+from svcpath.models.resolvers.environment import INET, INET6, Environment, octets, split_lines, to_ascii, unescaped
+from svcpath.models.resolvers.hickory_conf import address_of, name_problem, parse
 
 NAMES = "hickory resolver.rs build_names (0.25.2)"
 LOOKUP = "hickory lookup_ip.rs LookupIpFuture (0.25.2)"
@@ -47,87 +39,7 @@ BAD_CONFIG = Rule(
     "an unknown keyword or option in resolv.conf is an error: nothing resolves", "resolv-conf 0.7 lib.rs parse"
 )
 BAD_NAME = Rule("the name does not parse", "hickory-proto name.rs (0.25.2)")
-KNOWN_OPTIONS = frozenset(
-    (
-        "debug",
-        "rotate",
-        "no-check-names",
-        "inet6",
-        "ip6-bytestring",
-        "ip6-dotint",
-        "no-ip6-dotint",
-        "edns0",
-        "single-request",
-        "single-request-reopen",
-        "no-reload",
-        "trust-ad",
-        "no-tld-query",
-        "use-vc",
-        "no-aaaa",
-    )
-)
-LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 MAX_CHAIN = 8
-
-
-class Config(msgspec.Struct, frozen=True):
-    servers: tuple[str, ...] = ()
-    domain: str = ""
-    search: tuple[str, ...] = ()
-    ndots: int = 1
-    timeout: int = 5
-    attempts: int = 2
-    edns: bool = False
-    error: str = ""
-
-
-@lru_cache(maxsize=256)
-def parse(text: str | None, hostname: str) -> Config:
-    """resolv-conf's parser: any line it does not know fails the whole configuration."""
-    if text is None:
-        return Config(error="No such file or directory (os error 2)")
-    numbers: dict[str, int] = {"ndots": 1, "timeout": 5, "attempts": 2}
-    servers: list[str] = []
-    domain = last = ""
-    edns = False
-    for number, raw in enumerate(split_lines(text)):
-        words = raw.partition(";")[0].partition("#")[0].split()
-        if not words:
-            continue
-        keyword, values = words[0], words[1:]
-        if keyword == "nameserver" and len(values) == 1 and _address(values[0]):
-            servers.append(_address(values[0]))
-        elif keyword == "domain" and len(values) == 1:
-            domain = last = values[0]
-        elif keyword == "search":
-            last = " ".join(word for word in values if "," not in word)
-        elif keyword == "options":
-            for word in values:
-                key, colon, value = word.partition(":")
-                if key in numbers and colon and value.isascii() and value.isdigit() and len(value) <= 10:
-                    numbers[key] = int(value)
-                elif key in KNOWN_OPTIONS:
-                    edns = edns or key == "edns0"
-                else:
-                    return Config(error=f"Error parsing resolv.conf: option at line {number} is not recognized")
-        elif keyword not in ("lookup", "family", "sortlist"):
-            return Config(error=f"Error parsing resolv.conf: directive at line {number} is not recognized")
-    if not servers:
-        return Config(error="no nameservers found in config")
-    for suffix in last.split():
-        problem = name_problem(suffix)
-        if problem:
-            return Config(error=f"Error parsing resolv.conf: {problem}")
-    _, dot, host_domain = hostname.partition(".")
-    system = domain or (host_domain if dot else "")
-    return Config(
-        tuple(servers), system, tuple(last.split()), numbers["ndots"], numbers["timeout"], numbers["attempts"], edns
-    )
-
-
-def _address(text: str) -> str:
-    v6 = ipv6_literal(text)
-    return ipv4_literal(text) or (v6[0] if v6 else "")
 
 
 class _Failure(msgspec.Struct, frozen=True):
@@ -156,7 +68,7 @@ class Hickory:
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if self.config.error:
             return Outcome(ok=False, code="config", text=f"proto error: io error: {self.config.error}", rule=BAD_CONFIG)
-        literal = _address(name) if "%" not in name else ""
+        literal = address_of(name) if "%" not in name else ""
         if literal and (self.config.ndots <= 4 or ":" in name):
             return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
         problem = name_problem(name)
@@ -180,7 +92,7 @@ class Hickory:
 
     def candidates(self, name: str) -> tuple[str, ...]:
         """build_names: lower case, without the final dot, duplicates left out (a later place in the list wins)."""
-        lower = to_ascii(name).lower()
+        lower = to_ascii(unescaped(name)).lower()
         if lower.endswith("."):
             return (lower[:-1],)
         labels = lower.split(".")
@@ -339,34 +251,14 @@ def _special(name: str, types: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-def name_problem(name: str) -> str:
-    """What the name parser of hickory-proto says, or ""."""
-    bare = to_ascii(name.removesuffix("."))
-    total = 1
-    for label in bare.split(".") if bare else ():
-        if len(label) > 63:
-            return f"label bytes exceed 63: {len(label)}"
-        if not label or label[0] == "-":
-            return f"Malformed label: {label}"
-        strange = next((character for character in label if character <= " " or character == "\x7f"), "")
-        if strange:
-            return f"unrecognized char: {strange}"
-        if label != "*" and not LABEL.issuperset(label if label[0] != "_" else label.replace("_", "")):
-            return "Label contains invalid characters: Err(Errors)"
-        total += len(label) + 1
-        if total > 255:
-            return f"name label data exceed 255: {total}"
-    return ""
-
-
 @lru_cache(maxsize=64)
 def _hosts(text: str) -> dict[tuple[str, str], tuple[str, ...]]:
     table: dict[tuple[str, str], tuple[str, ...]] = {}
     for raw in split_lines(text):
         words = raw.partition("#")[0].split()
-        address = _address(words[0]) if words else ""
+        address = address_of(words[0]) if words else ""
         kind = "AAAA" if ":" in address else "A"
         for word in words[1:] if address else ():
-            key = (word.lower().removesuffix("."), kind)
+            key = (unescaped(word).lower().removesuffix("."), kind)
             table[key] = (*table.get(key, ()), address)
     return table

@@ -45,6 +45,10 @@ class Python:
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome
+        if outcome.code == "EAI_SYSTEM":  # set_gaierror: errno speaks, as glibc leaves it when a source has no module
+            return msgspec.structs.replace(
+                outcome, code="OSError", number=16, text="[Errno 16] Device or resource busy"
+            )
         return msgspec.structs.replace(outcome, text=f"[Errno {outcome.number}] {outcome.text}")
 
 

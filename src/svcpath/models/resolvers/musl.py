@@ -22,6 +22,8 @@ from svcpath.models.resolvers.environment import (
     fits,
     inet_aton,
     ipv6_literal,
+    is_link_local,
+    known_scope,
     octets,
     strtoul,
 )
@@ -48,6 +50,9 @@ BARE_LAST = Rule(
     "the search list is used up (or empty): the bare name is asked", "musl lookup_name.c name_from_dns_search"
 )
 LITERAL = Rule("the name is an address", "musl lookup_ipliteral.c __lookup_ipliteral")
+BAD_SCOPE = Rule(
+    "the scope of the address is no number and no interface of a link-local address", "musl lookup_ipliteral.c"
+)
 HOSTS = Rule("/etc/hosts has the name: DNS is not asked", "musl lookup_name.c name_from_hosts")
 HOSTS_FAMILY = Rule(
     "/etc/hosts has the name with another family only: DNS is not asked", "musl lookup_name.c name_from_hosts"
@@ -77,22 +82,26 @@ CRASH = Rule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c
 
 
 MISSING = Answer("TIMEOUT")
+OVER_TCP = ("NOERROR", "NXDOMAIN", "TIMEOUT")
 
 
 class Config(msgspec.Struct, frozen=True):
-    """resolv.conf as __get_resolv_conf reads it."""
+    """resolv.conf as __get_resolv_conf reads it. ``unheard``: servers written with a scope that the kernel leaves out of a
+    reply's address, so that no reply of theirs is taken for one (res_msend.c compares the whole address)."""
 
     servers: tuple[str, ...]
     search: tuple[str, ...]
     ndots: int = 1
     timeout: int = 5
     attempts: int = 2
+    unheard: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=256)
 def parse(text: str | None) -> Config:
     """resolvconf.c __get_resolv_conf: 256-byte lines, keyword in column 0, last search or domain wins."""
     servers: list[str] = []
+    unheard: set[str] = set()
     search = ""
     ndots, timeout, attempts = 1, 5, 2
     for line in _lines(text or "", LINE_BYTES, skip_long=True):
@@ -105,9 +114,13 @@ def parse(text: str | None) -> Config:
             literal = _literal(words[0], "unspec") if words and len(servers) < MAX_SERVERS else None
             if literal and literal[0]:
                 servers.append(literal[0])
+                if words[0].partition("%")[2].lstrip("0") and not is_link_local(literal[0]):
+                    unheard.add(literal[0])
         elif line[:6] in ("domain", "search") and line[6:7] and line[6] in C_SPACE:
             search = line[7:]
-    return Config(tuple(servers) or ("127.0.0.1",), tuple(c_fields(search)), ndots, timeout, attempts)
+    return Config(
+        tuple(servers) or ("127.0.0.1",), tuple(c_fields(search)), ndots, timeout, attempts, frozenset(unheard)
+    )
 
 
 def _option(line: str, key: str, default: int) -> int:
@@ -142,7 +155,7 @@ def _literal(text: str, family: str) -> tuple[str, bool] | None:
     v6 = ipv6_literal(text)
     if v6 is None:
         return None
-    return (v6[0], True) if family != INET else ("", False)
+    return (v6[0], True) if family != INET and known_scope(*v6) else ("", False)
 
 
 class Musl:
@@ -171,7 +184,8 @@ class Musl:
         if literal is not None:
             if literal[1]:
                 return Outcome(ok=True, addresses=(literal[0],), rule=LITERAL)
-            return self._fail("EAI_NODATA", LITERAL)
+            bad_scope = self.environment.family != INET and "%" in name
+            return self._fail("EAI_NONAME", BAD_SCOPE) if bad_scope else self._fail("EAI_NODATA", LITERAL)
         found = self._hosts(name)
         if found is not None:
             if found:
@@ -237,7 +251,7 @@ class Musl:
                 for server in servers
             ]
         )
-        answers = yield from ask(Batch(queries, rule))
+        answers = self._heard(queries, (yield from ask(Batch(queries, rule))))
         if len(servers) == 1:
             latest = 0.0
             simple = True
@@ -254,6 +268,12 @@ class Musl:
                 return self._judge(answers, now + latest, wire.isascii())
         replies, finished = yield from self._wait(queries, answers, now)
         return self._judge(replies, finished, wire.isascii())
+
+    def _heard(self, queries: tuple[Query, ...], answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+        if not self.config.unheard:
+            return answers
+        pairs = zip(queries, answers, strict=True)
+        return tuple(MISSING if query.server in self.config.unheard else answer for query, answer in pairs)
 
     def _judge(self, replies: tuple[Answer, ...], now: float, ascii_only: bool) -> Outcome | float:
         """name_from_dns after __res_msend: A is looked at first, then AAAA. dns_parse.c steps over the question's name
@@ -305,7 +325,7 @@ class Musl:
                 if kind not in final
                 for server in config.servers
             )
-            round_answers = yield from ask(Batch(batch, RESEND))
+            round_answers = self._heard(batch, (yield from ask(Batch(batch, RESEND))))
 
     def _over_tcp(
         self, cut: list[tuple[str, Query]], final: dict[str, Answer], settled: dict[str, float]
@@ -313,14 +333,19 @@ class Musl:
         """Truncated replies again over TCP; a failed connection or another rcode ends the whole wait."""
         queries = tuple(msgspec.structs.replace(query, transport="tcp", sent=settled[kind]) for kind, query in cut)
         answers = yield from ask(Batch(queries, TCP))
+        failed = [kind for (kind, _), answer in zip(cut, answers, strict=True) if answer.rcode not in OVER_TCP]
         for (kind, _), answer in zip(cut, answers, strict=True):
-            if answer.rcode not in ("NOERROR", "NXDOMAIN", "TIMEOUT"):
-                for each, _ in cut:
-                    final[each] = MISSING
-                return False
-            final[kind] = answer
+            final[kind] = MISSING if kind in failed else answer
             settled[kind] += self.config.timeout if answer.silent else answer.delay
-        return True
+        if failed and len(failed) < len(cut) and final[cut[0][0]].rcode == "NXDOMAIN":
+            # The failure ends the wait: whether the other reply is in by then decides what name_from_dns sees first.
+            labels = ("the reply that says NXDOMAIN", "the failure")
+            if (yield from choose(Fork(f"which comes first over TCP for {cut[0][1].name}", labels))):
+                final[cut[0][0]] = MISSING
+        elif failed:
+            for kind, _ in cut:
+                final[kind] = MISSING
+        return not failed
 
     def _servfails(
         self, batch: tuple[Query, ...], answers: tuple[Answer, ...], now: float, open_types: list[str]
@@ -383,7 +408,7 @@ def _search_hosts(text: str, name: str, family: str) -> tuple[str, ...] | None:
         line = raw.partition("#")[0] + "\n" if "#" in raw else raw
         if not _has_token(line, name):
             continue
-        literal = _literal(line.partition(" ")[0].split(None, 1)[0] if line.strip() else "", family)
+        literal = _literal(line[: next(at for at, character in enumerate(line) if character in C_SPACE)], family)
         if literal is None:
             continue
         if literal[1] and fits(literal[0], family):

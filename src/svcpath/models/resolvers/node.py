@@ -85,6 +85,8 @@ class NodeLookup:
         if outcome.ok or outcome.crashed:
             return outcome
         code, number = outcome.code, -3001 if outcome.code == "EAI_AGAIN" else None
+        if code == "EAI_SYSTEM":
+            code = "EBUSY"  # libuv takes errno then, which glibc sets so when a source has no module
         if code in ("EAI_NONAME", "EAI_NODATA"):
             code, number = "ENOTFOUND", -3008
         return msgspec.structs.replace(

@@ -41,13 +41,15 @@ DEFAULT = (_service("files", []), _service("dns", []))
 
 @lru_cache(maxsize=64)
 def hosts_services(text: str | None) -> tuple[Service, ...]:
-    """Sources of `hosts`; no file or no line: files, dns (nss_database.c nss_database_default_dns)."""
+    """Sources of `hosts`; no file or no line: files, dns (nss_database.c nss_database_default_dns). The last line counts,
+    and one that names nothing leaves no source at all."""
+    found: tuple[Service, ...] = DEFAULT
     for line in split_lines(text or ""):
         database, colon, rest = line.strip().partition(":")
         if not colon or database.strip() != "hosts":
             continue
-        return _services(rest) or DEFAULT
-    return DEFAULT
+        found = _services(rest)
+    return found
 
 
 def _services(text: str) -> tuple[Service, ...]:

@@ -18,7 +18,7 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.models.resolvers import registry, scripted
 from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Trace, Unknown, World, run
-from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold, unmapped
 from svcpath.models.resolvers.replay_setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
 
 REPLAY_TRACES = 1024
@@ -126,12 +126,13 @@ class RowWorld:
         self.missing: list[str] = []
 
     def answer(self, query: Query) -> Answer | Unknown:
-        if query.server not in SERVERS:
+        where = host_of(query.server)
+        if where not in SERVERS:
             return Answer("UNREACHABLE")
         if query.malformed:
             return Answer("FORMERR")
         name = fold(wire_text(query.name))
-        action = self._actions.get((query.server, query.transport, query.type, name))
+        action = self._actions.get((where, query.transport, query.type, name))
         if action is None:
             # The second query of a TCP connection that the server closed never reached its log.
             action = self._any.get((query.transport, _other(query.type), name), "") if query.transport == "tcp" else ""
@@ -141,6 +142,11 @@ class RowWorld:
         answer = scripted.answer(action, query.type, query.transport)
         delay = self._delays.get(f"{query.server} {query.type}", self._delays.get(query.server, 0.0))
         return msgspec.structs.replace(answer, delay=delay) if delay and not answer.silent else answer
+
+
+def host_of(server: str) -> str:
+    """Where a nameserver written with a scope or as an IPv4-mapped address is found: the server that logs the query."""
+    return unmapped(server.partition("%")[0])
 
 
 def _other(kind: str) -> str:
@@ -278,9 +284,9 @@ def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
                 continue
             closed = answer.rcode == "CLOSED" or (answer.rcode == "TIMEOUT" and query.transport == "tcp")
             if query.malformed:
-                seen.append((query.server, query.transport, "?", "?malformed"))
+                seen.append((host_of(query.server), query.transport, "?", "?malformed"))
             else:
-                seen.append((query.server, query.transport, query.type, fold(wire_text(query.name))))
+                seen.append((host_of(query.server), query.transport, query.type, fold(wire_text(query.name))))
     return seen
 
 
