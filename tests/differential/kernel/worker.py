@@ -78,10 +78,10 @@ def probe(requests: list[dict[str, object]], patience: float) -> list[object]:
     deadline = time.monotonic() + patience
     while selector.get_map() and (left := deadline - time.monotonic()) > 0:
         for key, _ in selector.select(left):
-            sock = key.fileobj
-            assert isinstance(sock, socket.socket)
+            ready = key.fileobj
+            assert isinstance(ready, socket.socket)
             try:
-                data = sock.recv(512)
+                data = ready.recv(512)
                 answers[key.data] = json.loads(data) if data else "closed"
             except ConnectionRefusedError:
                 answers[key.data] = "refused"
@@ -89,8 +89,8 @@ def probe(requests: list[dict[str, object]], patience: float) -> list[object]:
                 continue
             except OSError as error:
                 answers[key.data] = f"error {error.errno}"
-            selector.unregister(sock)
-            sock.close()
+            selector.unregister(ready)
+            ready.close()
     for key in list(selector.get_map().values()):
         assert isinstance(key.fileobj, socket.socket)
         key.fileobj.close()

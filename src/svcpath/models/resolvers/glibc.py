@@ -88,7 +88,7 @@ UNNAMED = Rule(
 )
 HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
 DIGITS_DOTS = Rule(
-    "AF_INET alone: digits and dots (or hexadecimal digits and colons) that are no address are not looked up",
+    "AF_INET alone: digits and dots that are no address are not looked up, and no name with a colon that begins like an address",
     "glibc digits_dots.c __nss_hostname_digits_dots",
 )
 BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
@@ -98,6 +98,10 @@ ABORT = Rule(
     "one of the first six search suffixes does not fit the old 256-byte list: an assertion ends the process",
     "glibc resolv_conf.c update_from_conf, resolv_conf_matches",
 )
+ENDLESS = Rule(
+    "the call does not return: a sortlist line ends in a carriage return, at which the parser stands still",
+    "glibc res_init.c res_vinit_1 (sortlist)",
+)
 FINAL = {
     HOST_NOT_FOUND: Rule("no candidate has an address and the deciding one does not exist", SEARCH),
     NO_DATA: Rule("no candidate has an address; NODATA was seen on the way", SEARCH),
@@ -105,7 +109,7 @@ FINAL = {
     NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
 }
 DIGITS = frozenset("0123456789.")
-HEXADECIMAL = frozenset("0123456789abcdefABCDEF.:")
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF:")
 HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -163,9 +167,12 @@ class Glibc:
             return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
         if self.simple and _like_an_address(name):
             return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
+        if self.config.endless:
+            return Outcome(ok=False, code=HANG, text=ENDLESS.text, rule=ENDLESS, seconds=math.inf, memory=memory)
         if glibc_conf.aborts(self.config.search):
             return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "" if self.services or self.simple else "EAI_SYSTEM", NO_SOURCE, 0.0
+        merged = False
         kept: Outcome | None = None  # what a source found is overwritten by the next where nsswitch.conf goes on
         for service in self.services:
             if self.simple and service.name not in ("files", "dns"):
@@ -189,9 +196,13 @@ class Glibc:
                 status = result.status
                 no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
             if kept is not None and service.after("SUCCESS") == "merge":
-                return self._fail("EAI_NODATA" if self.simple else "EAI_NONAME", MERGE, now, memory)
+                if not self.simple:
+                    return self._fail("EAI_NONAME", MERGE, now, memory)
+                merged = True
             if self._returns(service, status):
                 break
+        if merged:
+            return self._fail("EAI_NODATA", MERGE, now, memory)
         if kept is not None:
             return msgspec.structs.replace(kept, seconds=now, memory=memory)
         return self._fail(no_data or "EAI_NONAME", NO_MODULE if no_data == "EAI_SYSTEM" else rule, now, memory)
@@ -271,9 +282,11 @@ class Glibc:
         return self._lost(last or HOST_NOT_FOUND, sender)
 
     def _lost(self, herrno: str, sender: Sender) -> Found:
-        if herrno == TRY_AGAIN and self.simple and not sender.last_failed:
+        # A connection that the server closed leaves another errno than ECONNREFUSED and ETIMEDOUT: not found, to NSS.
+        silent = sender.last_failed and not sender.closed
+        if herrno == TRY_AGAIN and self.simple and not silent:
             return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
-        status = "UNAVAIL" if sender.last_failed else "NOTFOUND"
+        status = "UNAVAIL" if silent else "NOTFOUND"
         return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
     def _found(self, reply: Reply, sender: Sender) -> Found:
@@ -281,7 +294,9 @@ class Glibc:
             return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
             herrno = NO_DATA if self.simple else HOST_NOT_FOUND
-            return Found((), herrno, "NOTFOUND", CNAME_ONLY, sender.memory, sender.now)
+            # dns-host.c getanswer_r, which looks up one family, calls it TRYAGAIN to NSS; gaih_getanswer NOTFOUND.
+            status = "NOTFOUND" if self.environment.family == UNSPEC else "TRYAGAIN"
+            return Found((), herrno, status, CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
     def _query(self, name: str, domain: str, sender: Sender, rule: Rule) -> Part[Reply]:
@@ -298,7 +313,7 @@ class Glibc:
 
 def _like_an_address(name: str) -> bool:
     if ":" in name:
-        return set(name) <= HEXADECIMAL
+        return name[0] in HEXADECIMAL
     return name != "" and set(name) <= DIGITS and name[-1] != "."
 
 

@@ -41,12 +41,16 @@ FLAGS = (
 
 
 class Config(msgspec.Struct, frozen=True):
+    """``endless``: a sortlist line holds a carriage return (or another blank that is neither space nor tab), at which the
+    parser stands still for ever."""
+
     servers: tuple[str, ...]
     search: tuple[str, ...]
     ndots: int
     timeout: int
     attempts: int
     flags: frozenset[str]
+    endless: bool = False
 
 
 def read(environment: Environment, version: tuple[int, ...]) -> Config:
@@ -68,6 +72,7 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
         search = c_fields(localdomain.partition("\n")[0], BLANK) or [""]
     settings: dict[str, int] = {"ndots": 1, "timeout": 5, "attempts": 2}
     flags: set[str] = set()
+    endless = False
     for line in split_lines(text or ""):
         if line[:1] in (";", "#"):
             continue
@@ -80,6 +85,8 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
             address = _server((c_fields(value, BLANK) or [""])[0])
             if address:
                 servers.append(address)
+        elif keyword == "sortlist":
+            endless = endless or bool(set(value.partition(";")[0]) & set("\r\v\f"))
         elif keyword == "options":
             _options(value, settings, flags, modern)
     if not search:
@@ -93,6 +100,7 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
         settings["timeout"],
         settings["attempts"],
         frozenset(flags),
+        endless,
     )
 
 
@@ -113,7 +121,7 @@ def aborts(search: tuple[str, ...]) -> bool:
 
 
 def _keyword(line: str) -> tuple[str, str]:
-    for keyword in ("domain", "search", "nameserver", "options"):
+    for keyword in ("domain", "search", "nameserver", "options", "sortlist"):
         if line.startswith(keyword) and line[len(keyword) : len(keyword) + 1] in (" ", "\t"):
             return keyword, line[len(keyword) :].lstrip(BLANK)
     return "", ""
@@ -128,13 +136,17 @@ def _server(word: str) -> str:
 
 
 def _options(text: str, settings: dict[str, int], flags: set[str], modern: bool) -> None:
-    for word in c_fields(text.partition("\n")[0], BLANK):
+    rest = text.partition("\n")[0]
+    while rest := rest.lstrip(BLANK):
+        # atoi skips blanks, so that a number after them counts too: "ndots: 4".
+        word, value = c_fields(rest, BLANK)[0], rest.partition(":")[2]
+        rest = rest[len(word) :]
         if word.startswith("ndots:"):
-            settings["ndots"] = min(atoi(word[6:]), MAX_NDOTS) & 15
+            settings["ndots"] = min(atoi(value), MAX_NDOTS) & 15
         elif word.startswith("timeout:"):
-            settings["timeout"] = min(atoi(word[8:]), MAX_TIMEOUT)
+            settings["timeout"] = min(atoi(value), MAX_TIMEOUT)
         elif word.startswith("attempts:"):
-            settings["attempts"] = min(atoi(word[9:]), MAX_ATTEMPTS)
+            settings["attempts"] = min(atoi(value), MAX_ATTEMPTS)
         else:
             _flag(word, flags, modern)
 

@@ -60,6 +60,7 @@ class Sender:
         self.masked = False
         self.hangs = False
         self.last_failed = False
+        self.closed = False
 
     @property
     def memory(self) -> tuple[str, ...]:
@@ -70,6 +71,7 @@ class Sender:
         self.first_rcode = "NOERROR"
         got = yield from self._servers(name, rule)
         self.last_failed = got is None
+        self.closed = self.closed and got is None
         if got is None and self.masked and self.first_rcode == "NOERROR" and not self.refused:
             self.last_failed = False  # no-aaaa with AF_INET6: silence reads as an empty answer (observed, glibc 2.36)
             return Reply((), False, "NO_DATA", "NOERROR")
@@ -90,7 +92,6 @@ class Sender:
 
     def _servers(self, name: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
         config = self.config
-        len(config.servers)
         if self.plainly:
             server, wait, now = config.servers[0], float(max(config.timeout, 1)), round(self.now, 3)
             queries = tuple([Query(name, kind, server, "udp", now, wait, self.edns) for kind in self.types])
@@ -230,5 +231,6 @@ class Sender:
                 self.hangs = True
                 return answers
             closed = [answer.rcode == "CLOSED" for answer in answers]
+            self.closed = any(closed)
             reset = True in closed[:-1]
         return None

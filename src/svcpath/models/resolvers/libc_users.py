@@ -27,7 +27,7 @@ DOTNET = Rule(
 
 
 CODEC = Rule("names are encoded by the idna codec, which refuses such labels", "CPython Lib/encodings/idna.py (3.11)")
-IDNA = "encoding with 'idna' codec failed (UnicodeError: label empty or too long)"
+IDNA = "encoding with 'idna' codec failed (UnicodeError: {})"
 
 
 class Python:
@@ -40,8 +40,12 @@ class Python:
         self.libc = libc or Glibc(environment)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        if any(not 0 < len(label) < 64 for label in name.removesuffix(".").split(".")) and name:
-            return Outcome(ok=False, code="UnicodeError", text=IDNA, rule=CODEC)
+        *labels, last = name.split(".")
+        if any(not 0 < len(label) < 64 for label in labels) or len(last) >= 64:
+            # The codec's words for the last label of an ASCII name are its own.
+            alone = name.isascii() and all(0 < len(label) < 64 for label in labels)
+            text = IDNA.format("label too long" if alone else "label empty or too long")
+            return Outcome(ok=False, code="UnicodeError", text=text, rule=CODEC)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome

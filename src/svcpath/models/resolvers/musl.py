@@ -356,7 +356,8 @@ class Musl:
         budget = 2 * len(self.types)
         if not failing:
             return
-        racy = len(self.config.servers) > 1 or len(failing) > 1
+        # A truncated reply beside it is asked for over TCP meanwhile, and may end the wait at any time.
+        racy = len(self.config.servers) > 1 or len(failing) > 1 or any(answer.truncated for answer in answers)
         still = [query for query in failing if query.type in open_types]
         if not still:
             yield from ask(Batch(tuple(failing), SERVFAIL_RETRY, racy=True))

@@ -367,7 +367,7 @@ def outcome_key(probe: str, outcome: Outcome) -> Key:
     if outcome.crashed:
         return ("crash", 2 if probe.startswith("go") else outcome.number)
     if probe.startswith(("musl", "glibc", "python")):
-        prefix = "UnicodeError" if outcome.code == "UnicodeError" else "gaierror"
+        prefix = outcome.code if outcome.code in ("UnicodeError", "OSError") else "gaierror"
         text = f"{prefix}: {outcome.text}" if probe.startswith("python") else outcome.text
         return ("error", outcome.number, text)
     if probe.startswith("go"):
