@@ -47,7 +47,7 @@ from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
 from svcpath.walk.layers.resolution.surroundings import surroundings
 from svcpath.walk.planes import planes, pod_named
-from svcpath.walk.request import Request
+from svcpath.walk.request import Request, request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
 
@@ -75,64 +75,6 @@ __all__ = [
     "resolve",
     "trace",
 ]
-
-#: Kinds of target that name a Service.
-_SERVICE_KINDS = ("svc", "service", "services")
-
-
-def request(
-    target: str = "",
-    *,
-    namespace: str = "",
-    port: str = "",
-    client: str = "",
-    container: str = "",
-    as_name: str = "",
-    resolver: str = "",
-    symptom: str = "",
-    thorough: bool = False,
-    all_nodes: bool = False,
-    each_node: bool = False,
-) -> Request:
-    """Read a target as users write it.
-
-    ``target``: "svc/NAME", "service/NAME", "NAME" or "NAME.NAMESPACE". ``client``: "pod/NAME", "pod/NAMESPACE/NAME",
-    "node/NAME" or a Pod's name. Raises UsageError for anything else.
-    """
-    kind, slash, name = target.partition("/")
-    if slash:
-        if kind.lower() not in _SERVICE_KINDS or not name:
-            raise UsageError(f"target {target!r}: give a Service as svc/NAME")
-    else:
-        name = target
-        if not namespace and "." in name.rstrip("."):
-            name, _, rest = name.rstrip(".").partition(".")
-            namespace = rest.partition(".")[0]
-    pod = node = ""
-    if client:
-        kind, slash, rest = client.partition("/")
-        if not slash:
-            pod = client
-        elif kind in ("pod", "po", "pods"):
-            pod = rest
-        elif kind in ("node", "no", "nodes"):
-            node = rest
-        else:
-            raise UsageError(f"--from {client!r}: give pod/NAME or node/NAME")
-    return Request(
-        namespace=namespace,
-        service=name,
-        port=port,
-        client=pod,
-        client_node=node,
-        container=container,
-        as_name=as_name,
-        resolver=resolver,
-        symptom=symptom,
-        thorough=thorough,
-        all_nodes=all_nodes,
-        each_node=each_node,
-    )
 
 
 def files(*paths: str | Path) -> FilesSource:

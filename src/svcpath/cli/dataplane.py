@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from svcpath import api
 from svcpath.cli import live, output
 from svcpath.cli.exits import Exit
 from svcpath.errors import UsageError
@@ -57,6 +56,7 @@ def show(
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
 ) -> int:
+    from svcpath import api
     from svcpath.reports.report import encode
     from svcpath.reports.views.dataplane import show_document
 
@@ -84,6 +84,7 @@ def trace(
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
 ) -> int:
+    from svcpath import api
     from svcpath.reports.report import encode
     from svcpath.reports.views.dataplane import trace_document
 
@@ -112,6 +113,7 @@ def drift(
     outputs: OutputOption = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every row.")] = False,
 ) -> int:
+    from svcpath import api
     from svcpath.reports.report import encode
     from svcpath.reports.views.dataplane import drift_document
     from svcpath.reports.views.drift_page import page

@@ -63,11 +63,6 @@ def diagnose(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="A warning exits with 1 too.")] = False,
 ) -> int:
-    from svcpath.reports.renderers.text import printable
-    from svcpath.reports.report import encode
-    from svcpath.reports.views.diagnosis import document
-    from svcpath.reports.views.diagnosis_page import page
-
     wanted = output.parse(outputs)
     call = live.Call(
         target=target,
@@ -107,10 +102,16 @@ def diagnose(
             result = live.walk(held, asked, live.progress)
             done = live.audit(cluster)
     if quiet and not outputs:
+        from svcpath.reports.renderers.text import printable
+
         code = f"  {result.verdict.code}" if result.verdict.code else ""
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
         typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
+        from svcpath.reports.report import encode
+        from svcpath.reports.views.diagnosis import document
+        from svcpath.reports.views.diagnosis_page import page
+
         output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if done and (sys.stderr.isatty() or "added to the cluster" in done) and not quiet:
         typer.echo(done, err=True)

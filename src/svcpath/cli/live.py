@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svcpath import api
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import State
 from svcpath.evidence.facts.source import Source
+from svcpath.walk.request import request
 
 if TYPE_CHECKING:
     from svcpath.evidence.sources.kube import ClusterSource
@@ -100,17 +100,28 @@ class Call:
 
 
 def walk(source: Source, call: Call, progress: Callable[[LayerResult], None] | None = None) -> Report:
-    return api.diagnose(source, **asdict(call), progress=progress)
+    """As api.diagnose, without the rest of the library: it takes as long to import as the walk to run."""
+    from svcpath.reports.report import report
+    from svcpath.walk.walk import walk as walked
+
+    asked = request(**asdict(call))
+    if hasattr(source, "inventory"):
+        from svcpath import api
+
+        api.usable(source)
+    return report(walked(source, asked, progress))
 
 
 def settled(call: Call, source: ClusterSource) -> Call:
-    """``call`` with the context's namespace where none was given. Raises UnknownTarget for a client that is not there."""
-    asked = api.request(call.target, namespace=call.namespace, client=call.client)
+    """Begins what the walk is going to ask. Returns ``call`` with the context's namespace where none was given. Raises UnknownTarget for a client that is not there."""
+    asked = request(call.target, namespace=call.namespace, client=call.client)
     if not asked.namespace and asked.service:
         call = replace(call, namespace=source.namespace)
     if asked.client:
         namespace, _, name = asked.client.rpartition("/")
         namespace = namespace or call.namespace or asked.namespace or source.namespace
+        if asked.service:
+            source.expect(call.namespace or asked.namespace, asked.service, f"{namespace}/{name}", call.container)
         _must_be_there(source, namespace, name)
     return call
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svcpath import api
 from svcpath.cli import live, output
 from svcpath.cli.exits import Exit
 from svcpath.errors import EvidenceError, UsageError
@@ -59,6 +58,7 @@ def resolve(
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:
+    from svcpath import api
     from svcpath.evidence.sources.memory import BytesSource
     from svcpath.reports.report import encode
     from svcpath.reports.views.resolution import document

@@ -31,6 +31,7 @@ class ComponentReader:
         self._client = client
         self._objects = objects
         self._logs: dict[str, asyncio.Task[Observed]] = {}
+        self._maps: dict[str, asyncio.Task[list[Observed]]] = {}
 
     async def meet(self, need: Need, agents: Sequence[Agent]) -> tuple[Observed, ...]:
         """``agents`` are those of the cluster, for the log of a node's own."""
@@ -92,8 +93,13 @@ class ComponentReader:
 
     async def _config_maps(self, need: Need) -> tuple[Observed, ...]:
         names = ("coredns", "node-local-dns") if need.kind is Kind.COREFILE else ("kube-proxy",)
-        answers = await asyncio.gather(*(self._config_map(need, name) for name in names))
+        answers = await asyncio.gather(*(self._held(need, name) for name in names))
         return tuple(one for held in answers for one in held) or (_unread(need, "no such ConfigMap in kube-system"),)
+
+    async def _held(self, need: Need, name: str) -> list[Observed]:
+        if name not in self._maps:
+            self._maps[name] = asyncio.ensure_future(self._config_map(need, name))
+        return await self._maps[name]
 
     async def _config_map(self, need: Need, name: str) -> list[Observed]:
         command = f"kubectl -n kube-system get configmap {name} -o yaml"

@@ -25,6 +25,7 @@ from svcpath.evidence.formats import commands, procnet, resolverfiles
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.sources import dials, lookups
 from svcpath.evidence.sources import inpod_scripts as scripts
+from svcpath.evidence.sources.containers import container_of, others
 from svcpath.evidence.sources.debug_container import attach
 from svcpath.evidence.sources.inpod_runtime import Process, application, family, jvms, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
@@ -34,7 +35,6 @@ from svcpath.evidence.sources.kube_objects import ObjectReader
 Observed = Observation[Any]
 CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME, Kind.JVM)
 KINDS = frozenset({*CLIENT_FILES, Kind.SOCKETS, Kind.LOOKUPS, Kind.ATTEMPTS})
-DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 EXEC_RULE = 'the rule: {apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"]}'
 _FILES = {Kind.RESOLV_CONF: "resolv.conf", Kind.HOSTS: "hosts", Kind.NSSWITCH_CONF: "nsswitch.conf"}
 
@@ -105,6 +105,7 @@ class PodReader:
         self._objects = objects
         self._execs = execs
         self._looks: dict[tuple[str, str], asyncio.Task[_Looked]] = {}
+        self._held_sockets: dict[tuple[str, str], asyncio.Task[Observed]] = {}
         self._probes = 0
 
     async def meet(self, need: Need) -> tuple[Observed, ...]:
@@ -122,7 +123,7 @@ class PodReader:
             return (self._unreadable(need, f"Pod {need.pod} is {pod.status.phase or 'not running'}"),)
         try:
             if need.kind is Kind.SOCKETS:
-                return (await self._sockets(need, pod),)
+                return (await self._sockets_once(need, pod),)
             container = container_of(pod, need.container)
             if need.kind is Kind.LOOKUPS:
                 return (await self._lookups(need, container),)
@@ -195,7 +196,7 @@ class PodReader:
         looked = await self._look(need.pod, container)
         if need.kind in (Kind.RESOLV_CONF, Kind.HOSTS) and looked.trouble and not looked.sections:
             # These two the kubelet writes once for all containers of a Pod.
-            for other in _others(pod, container):
+            for other in others(pod, container):
                 again = await self._look(need.pod, other)
                 if again.sections:
                     looked = again
@@ -270,11 +271,17 @@ class PodReader:
 
     # --- sockets ----------------------------------------------------------------------------------------------------
 
+    async def _sockets_once(self, need: Need, pod: api.Pod) -> Observed:
+        key = (need.pod, need.container)
+        if key not in self._held_sockets:
+            self._held_sockets[key] = asyncio.ensure_future(self._sockets(need, pod))
+        return await self._held_sockets[key]
+
     async def _sockets(self, need: Need, pod: api.Pod) -> Observed:
         """All containers of a Pod share one network namespace: the first that can be asked tells."""
         first = container_of(pod, need.container)
         trouble = ""
-        for container in (first, *_others(pod, first)):
+        for container in (first, *others(pod, first)):
             script = scripts.sockets_look()
             done = await self._execs.run(need.pod, container, script.command(), "sockets")
             sections = script.sections(done.out)
@@ -348,32 +355,6 @@ class PodReader:
     def _unreadable(self, need: Need, reason: str, where: Provenance | None = None) -> Observed:
         place = where or self._provenance(need, need.container)
         return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=place)
-
-
-def container_of(pod: api.Pod, asked: str) -> str:
-    """The container that is meant: ``asked``, else the annotated default, else the first, as kubectl chooses.
-
-    Raises ApiTrouble with the names when there is no such container.
-    """
-    names = [one.name for one in pod.spec.containers or ()]
-    wanted = asked or pod.annotations.get(DEFAULT_CONTAINER, "")
-    if wanted in names:
-        return wanted
-    if asked:
-        every = [*names, *(one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always")]
-        if asked in every:
-            return asked
-        raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}")
-    return names[0] if names else ""
-
-
-def _others(pod: api.Pod, first: str) -> list[str]:
-    running = {
-        one.name
-        for one in pod.status.container_statuses or ()
-        if one.state is not None and one.state.running is not None
-    }
-    return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]
 
 
 def _split(pod: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.sources import inpod, node, rights
+from svcpath.evidence.sources import ahead, inpod, node, rights
 from svcpath.evidence.sources.inpod import Done, Execs, Limits, PodReader
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
@@ -147,6 +147,11 @@ class ClusterSource:
     def agents(self) -> tuple[Agent, ...]:
         """The Pods through which nodes are looked at."""
         return self._run(self._nodes.agents())
+
+    def expect(self, namespace: str, service: str, client: str, container: str = "") -> None:
+        """Begin to look at what a walk for this Service asks first, while its caller still gets ready."""
+        coming = ahead.begin(self._meet, namespace, service, client, container)
+        asyncio.run_coroutine_threadsafe(coming, self._loop)
 
     def forget_nodes(self) -> None:
         """Look at nodes anew from now on: a table that was read before a failure does not show it."""

@@ -23,9 +23,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from svcpath.errors import SourceUnavailable, UsageError
+from svcpath.evidence.sources.kube_library import library
 
 #: Requests under way at one time.
-PARALLEL = 8
+PARALLEL = 12
 #: Seconds for one request, whatever is left of the whole.
 ONE_REQUEST = 15.0
 #: Bytes of one response.
@@ -97,16 +98,16 @@ class KubeClient:
         """Read the configuration. Raises UsageError for a context that is not there, SourceUnavailable without any."""
         self._deadline = time.monotonic() + self.access.timeout
         try:
-            from kubernetes_asyncio import client, config
-            from kubernetes_asyncio.client.rest import RESTClientObject
+            parts = library()
         except ImportError as error:
             raise UsageError("a live cluster needs kubernetes_asyncio: pip install 'svcpath[kube]'") from error
         # A plain Configuration: the class's metaclass would hand out a shared default.
-        configuration = type.__call__(client.Configuration)
+        configuration = type.__call__(parts.configuration)
+        config = parts.config
         named = self.access.kubeconfig or None
         try:
             if named is None and not _has_kubeconfig() and _in_cluster():
-                config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+                config.load_incluster_config(client_configuration=configuration)
                 self.namespace = _own_namespace()
             else:
                 loader = await asyncio.wait_for(
@@ -133,7 +134,7 @@ class KubeClient:
             raise SourceUnavailable(f"the kubeconfig can't be used: {error}") from error
         self.server = str(configuration.host).rstrip("/")
         try:
-            self._rest = RESTClientObject(configuration, maxsize=PARALLEL * 2)
+            self._rest = parts.transport(configuration, maxsize=PARALLEL * 2)
         except (OSError, ssl.SSLError) as error:
             raise SourceUnavailable(f"the kubeconfig's certificates can't be used: {error}") from error
         self._configuration = configuration

@@ -15,7 +15,7 @@ from typing import Any
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
-from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats import commands
@@ -78,6 +78,8 @@ class NodeReader:
             return await self._components.meet(need, await self.agents() if need.node else ())
         if need.node == "?" or need.kind in node_looks.READ_AS_TEXT:
             return (_quiet(need, "the same is read in another form"),)
+        if need.cost is Cost.READ and need.kind in node_looks.RAW and need.node and need.node not in self._seen:
+            return (_quiet(need, "the node was not looked at"),)
         own = need.kind in _OWN_LOOKS
         if own and not need.about:
             return (_quiet(need, "nothing was asked about"),)

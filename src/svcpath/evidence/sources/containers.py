@@ -1,0 +1,35 @@
+"""Which container of a Pod is meant, and which others share its network and files."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.sources.kube_client import ApiTrouble
+
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+
+
+def container_of(pod: api.Pod, asked: str) -> str:
+    """The container that is meant: ``asked``, else the annotated default, else the first, as kubectl chooses.
+
+    Raises ApiTrouble with the names when there is no such container.
+    """
+    names = [one.name for one in pod.spec.containers or ()]
+    wanted = asked or pod.annotations.get(DEFAULT_CONTAINER, "")
+    if wanted in names:
+        return wanted
+    if asked:
+        every = [*names, *(one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always")]
+        if asked in every:
+            return asked
+        raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}")
+    return names[0] if names else ""
+
+
+def others(pod: api.Pod, first: str) -> list[str]:
+    """The running containers beside ``first``."""
+    running = {
+        one.name
+        for one in pod.status.container_statuses or ()
+        if one.state is not None and one.state.running is not None
+    }
+    return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]

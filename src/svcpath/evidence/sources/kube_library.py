@@ -1,0 +1,67 @@
+"""kubernetes_asyncio's kubeconfig reader and transport, without the 700 modules of API objects that come with them.
+
+``import kubernetes_asyncio`` takes longer than a whole diagnosis asks of a cluster, for its packages import every class of
+the API at once, and of these nothing is used here. So while its kubeconfig reader is imported the two packages that do so
+stand empty; afterwards they are as if nobody had imported them, and whoever does gets them whole.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import types
+from dataclasses import dataclass
+from typing import Any
+
+_PACKAGE = "kubernetes_asyncio"
+_CLIENT = f"{_PACKAGE}.client"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The parts that are used: the class Configuration, the module of kubeconfig readers, the class of the transport."""
+
+    configuration: Any
+    config: Any
+    transport: Any
+
+
+def library() -> Library:
+    """Raises ImportError where kubernetes_asyncio is not installed."""
+    if _PACKAGE not in sys.modules and (found := _light()) is not None:
+        return found
+    client = importlib.import_module(_CLIENT)
+    config = importlib.import_module(f"{_PACKAGE}.config")
+    rest = importlib.import_module(f"{_CLIENT}.rest")
+    return Library(client.Configuration, config, rest.RESTClientObject)
+
+
+def _light() -> Library | None:
+    """None where this release is laid out otherwise; then it is imported whole."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError(f"{_PACKAGE} is not installed")
+    place = next(iter(spec.submodule_search_locations))
+    try:
+        sys.modules[_PACKAGE] = _empty(_PACKAGE, place)
+        client = sys.modules[_CLIENT] = _empty(_CLIENT, f"{place}/client")
+        configuration = importlib.import_module(f"{_CLIENT}.configuration").Configuration
+        rest = importlib.import_module(f"{_CLIENT}.rest")
+        client.Configuration = configuration  # type: ignore[attr-defined]
+        client.ApiClient = object  # type: ignore[attr-defined]  # named by two functions that are not called here
+        config = importlib.import_module(f"{_PACKAGE}.config")
+        return Library(configuration, config, rest.RESTClientObject)
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.startswith(f"{_PACKAGE}.")]:
+            del sys.modules[name]
+        return None
+    finally:
+        for name in (_PACKAGE, _CLIENT, f"{_PACKAGE}.config", f"{_PACKAGE}.config.kube_config"):
+            sys.modules.pop(name, None)
+
+
+def _empty(name: str, place: str) -> types.ModuleType:
+    package = types.ModuleType(name)
+    package.__path__ = [place]
+    return package

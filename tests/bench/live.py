@@ -1,0 +1,124 @@
+"""A full diagnosis of a healthy Service on a lab, beside the commands that an engineer runs for it one after another.
+
+SVCPATH_TEST_LAB=NAME python -m tests.bench live. The script asks what the walk asks, with kubectl: the client's resolver
+files and two lookups, the cluster DNS, Service, slices, both again beside the sockets of each backend, a connection to each
+backend, the log and tables of the client's node. Both are whole processes, taken in turn, so that each sees the same machine; both
+must find the Service healthy. The claim is at most half the time.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from svcpath.errors import SvcpathError
+from svcpath.lab import home as homes
+from svcpath.lab import labs
+from svcpath.lab.kubectl import Kubectl
+from tests.bench._machine import RESULTS, machine
+
+LIMIT = 0.5
+ROUNDS = int(os.environ.get("SVCPATH_BENCH_ROUNDS", "9"))
+NAMESPACE, SERVICE, CLIENT = "service-ops", "echo-server", "client"
+
+
+def commands(kubectl: str, pods: list[dict[str, str]], proxy: str) -> list[str]:
+    """The commands in the order of the six questions; ``pods`` are the backends with name and address."""
+    k, ns = shlex.quote(kubectl), f"-n {NAMESPACE}"
+    inside = f"{k} {ns} exec {CLIENT} --"
+    host = f"{SERVICE}.{NAMESPACE}.svc.cluster.local"
+    look = f"{k} -n kube-system exec {proxy} --"
+    objects = [
+        f"{k} {ns} get service {SERVICE} -o yaml",
+        f"{k} {ns} get endpointslice -l kubernetes.io/service-name={SERVICE} -o yaml",
+    ]
+    return [
+        f"{inside} cat /etc/resolv.conf",
+        f"{inside} getent hosts {SERVICE}",
+        f"{inside} nslookup {host}",
+        f"{k} -n kube-system get pod -l k8s-app=kube-dns",
+        f"{k} -n kube-system logs deployment/coredns --tail=200",
+        f"{k} -n kube-system get configmap coredns -o yaml",
+        *objects,
+        *objects,
+        *(f"{k} {ns} exec {pod['name']} -- cat /proc/net/tcp /proc/net/tcp6" for pod in pods),
+        *(f"{inside} curl -sv --connect-timeout 2 http://{pod['address']}:8080/" for pod in pods),
+        f"{k} {ns} get pod {CLIENT} -o wide",
+        f"{k} -n kube-system get pod -l k8s-app=kube-proxy -o wide",
+        f"{k} -n kube-system logs {proxy} --tail=200 | grep -E 'Using .* Proxier'",
+        # Which mode is in use the log has said; its table is read, and the others for what is left over.
+        f"{look} iptables-save -t nat | {{ grep -E 'KUBE-SVC|KUBE-SEP' || true; }}",
+        f"{look} nft list table ip kube-proxy || true",
+        f"{look} cat /proc/net/ip_vs || true",
+    ]
+
+
+def timed(words: list[str], environment: dict[str, str]) -> float:
+    """Seconds that a process takes; raises when it fails."""
+    start = time.perf_counter()
+    subprocess.run(words, env=environment, capture_output=True, check=True, timeout=120)
+    return time.perf_counter() - start
+
+
+def measure(kubectl: Kubectl, kubeconfig: str, program: str) -> dict[str, object]:
+    environment = {**os.environ, "KUBECONFIG": kubeconfig}
+    items = kubectl.items("-n", NAMESPACE, "pods", "-l", f"app={SERVICE}")
+    pods = [{"name": one["metadata"]["name"], "address": one["status"]["podIP"]} for one in items]
+    node = kubectl.get("-n", NAMESPACE, "pod", CLIENT)["spec"]["nodeName"]
+    proxies = kubectl.items("-n", "kube-system", "pods", "-l", "k8s-app=kube-proxy")
+    proxy = next(one["metadata"]["name"] for one in proxies if one["spec"]["nodeName"] == node)
+    log = kubectl.run("-n", "kube-system", "logs", proxy).out
+    mode = "nftables" if "Using nftables Proxier" in log else "iptables"
+    lines = commands(program, pods, proxy)
+    script = ["sh", "-ec", "\n".join(lines)]
+    svcpath = str(Path(sys.executable).with_name("svcpath"))
+    diagnosis = [svcpath, "diagnose", f"svc/{SERVICE}", "-n", NAMESPACE, "--from", f"pod/{CLIENT}", "-q"]
+    taken: dict[str, list[float]] = {"script": [], "diagnose": []}
+    timed(script, environment), timed(diagnosis, environment)  # what is cold for both
+    for _ in range(ROUNDS):
+        taken["script"].append(timed(script, environment))
+        taken["diagnose"].append(timed(diagnosis, environment))
+    medians = {f"{name} s": round(statistics.median(held), 3) for name, held in taken.items()}
+    best = {f"{name} best s": round(min(held), 3) for name, held in taken.items()}
+    return {"proxy mode": mode, "kubectl calls": len(lines), "rounds": ROUNDS, **medians, **best}
+
+
+def main() -> None:
+    name = os.environ.get("SVCPATH_TEST_LAB", "")
+    try:
+        if not name:
+            raise SvcpathError("SVCPATH_TEST_LAB names no lab")
+        provider = labs.provider(homes.home(name))
+        kubectl = provider.kubectl()
+        server = json.loads(kubectl.run("version", "-o", "json").out)["serverVersion"]["gitVersion"]
+    except SvcpathError as error:
+        sys.stdout.write(f"live: not measured ({error}): svcpath lab up --lab NAME, then SVCPATH_TEST_LAB=NAME\n")
+        return
+    found = measure(kubectl, str(provider.kubeconfig()), str(kubectl.program))
+    ratio = round(float(str(found["diagnose s"])) / float(str(found["script s"])), 3)
+    figures = {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "machine": machine(),
+        "versions": {"svcpath": version("svcpath"), "kubernetes": server},
+        **found,
+        "ratios": {"diagnose to the script of kubectl calls": {"ratio": ratio, "limit": LIMIT}},
+    }
+    path = RESULTS / "live.json"
+    RESULTS.mkdir(exist_ok=True)
+    path.write_text(json.dumps(figures, indent=1) + "\n")
+    sys.stdout.write(f"{path.relative_to(RESULTS.parent)}\n")
+    sys.stdout.write(
+        f"  {'holds' if ratio <= LIMIT else 'MISSED':6} {ratio:8.2f} of at most {LIMIT:5.2f}  diagnose to the script\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
