@@ -21,7 +21,9 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.layers.dataplane.agreement import released
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables, tables_at_hand
-from svcpath.walk.layers.ports import listening, sockets
+from svcpath.walk.layers.ports import sockets
+from svcpath.walk.layers.ports.listening import Tables
+from svcpath.walk.layers.ports.reach import link as link_to
 from svcpath.walk.request import Request
 from svcpath.walk.scene import EndpointView, Scene, canonical
 
@@ -193,7 +195,7 @@ def _compared(
     return tuple(outcomes), states
 
 
-def _endpoint(view: Scene, one: EndpointView, tables: listening.Tables, states: list[InTable]) -> Row:
+def _endpoint(view: Scene, one: EndpointView, tables: Tables, states: list[InTable]) -> Row:
     pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
     return Row(
         address=one.address,
@@ -212,13 +214,13 @@ def _endpoint(view: Scene, one: EndpointView, tables: listening.Tables, states: 
     )
 
 
-def _chain(port: ServicePort, one: EndpointView, tables: listening.Tables) -> PortChain:
+def _chain(port: ServicePort, one: EndpointView, tables: Tables) -> PortChain:
     target = port.target_port if port.target_port not in (None, 0, "") else port.port
     label = f"{port.port}/{port.protocol}"
     found = one.port_for(port)
     if found is None or found.port is None:
         return PortChain(label, str(target), None, "")
-    link = listening.link(one, found.port, port.protocol, tables.get(one.who))
+    link = link_to(one, found.port, port.protocol, tables.get(one.who))
     return PortChain(label, str(target), found.port, link.reach.value, link.others)
 
 

@@ -1,0 +1,82 @@
+"""Sockets that nobody looked at: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import ServicePort
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, NotTested, Standing, Status
+from svcpath.walk.layers.ports.probing import probed
+from svcpath.walk.layers.ports.proofs import evidence, falsifier
+from svcpath.walk.layers.ports.reach import Link, Reach, count_pods, numbers
+from svcpath.walk.layers.ports.target import declared
+from svcpath.walk.scene import Scene
+from svcpath.walk.shell import shell
+
+
+def undeclared(
+    view: Scene, port: ServicePort, unknown: list[Link], *, known: int, links: list[Link]
+) -> tuple[list[Finding], NotTested]:
+    """No socket list: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
+    link = unknown[0]
+    names = falsifier(view, link)
+    command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
+    who = list(dict.fromkeys(each.endpoint.who for each in unknown))
+    pods = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
+    why = "no socket list in the evidence"
+    if all(each.reach is Reach.HALF for each in unknown):
+        why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
+    elif all(each.reach is Reach.DOUBTED for each in unknown):
+        why = f"the list shows no open port, yet {numbers(unknown)} answered a probe or a connection: it is cut or old"
+    gap = NotTested("ports", f"the listening sockets of {pods}", why, command)
+    halves = [each for each in unknown if each.reach is Reach.HALF]
+    if halves:
+        return [_half(view, port, halves, known)], gap
+    suspicious = [each for each in unknown if _declares_others_only(each)]
+    if known or not suspicious:
+        return [], gap
+    declares = sorted(
+        {one.container_port for each in suspicious if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
+    )
+    doubt = finding(
+        "SP410",
+        Status.INCONCLUSIVE,
+        f"nothing declares {numbers(suspicious)}/{link.protocol}: the Pods declare {', '.join(str(one) for one in declares)}, "
+        "and their sockets were not looked at",
+        evidence=tuple(
+            Evidence(f"Pod {each.endpoint.who} declares other ports", each.endpoint.pod) for each in suspicious[:3]
+        ),
+        standing=Standing.POSSIBLE,
+        cause=f"nothing listens on {numbers(suspicious)}",
+        names=names,
+    )
+    return [doubt], gap
+
+
+def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Finding:
+    """Nothing in the family's own table. Where the Pods also declare other ports only, that supports a fault."""
+    link = halves[0]
+    declared_elsewhere = not known and all(_declares_others_only(each) and each.others for each in halves)
+    others = sorted({number for each in halves for number in each.others})
+    listen = f" (they listen on {', '.join(str(number) for number in others[:5])})" if others else ""
+    table = link.protocol.lower()
+    return finding(
+        "SP403" if declared_elsewhere else "SP410",
+        Status.FAIL if declared_elsewhere else Status.INCONCLUSIVE,
+        f"no IPv4 socket takes {numbers(halves)}/{link.protocol} in {count_pods(halves)} Pods{listen}; "
+        f"{table}6, where a wildcard takes IPv4 too, was not looked at",
+        evidence=evidence(view, port, halves),
+        standing=Standing.SUPPORTED if declared_elsewhere else Standing.POSSIBLE,
+        cause=f"nothing listens on {numbers(halves)}",
+        share="all new connections" if declared_elsewhere else "",
+        names=falsifier(view, link),
+    )
+
+
+def _declares_others_only(link: Link) -> bool:
+    pod = link.endpoint.pod.fact if link.endpoint.pod else None
+    if pod is None:
+        return False
+    ports = [one for one in declared(pod) if (one.protocol or "TCP") == link.protocol]
+    if not ports or any(one.container_port == link.port for one in ports):
+        return False
+    return not (pod.ready and probed(pod, link.port))
