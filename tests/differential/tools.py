@@ -8,9 +8,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -146,14 +148,31 @@ def node_probe(kind: str) -> list[str]:
 
 def hickory_probe() -> list[str]:
     folder = PROBES / "rust"
-    sources = [folder / "Cargo.toml", folder / "Cargo.lock", folder / "src/main.rs"]
+    sources = [folder / "Cargo.toml", folder / "Cargo.lock.in", folder / "src/main.rs"]
 
     def build(out: Path) -> None:
         target = cache() / "cargo-target"
-        run([need("cargo"), "build", "--release", "--locked", "--target-dir", str(target)], cwd=folder)
+        with cargo_project(folder) as project:
+            run([need("cargo"), "build", "--release", "--locked", "--target-dir", str(target)], cwd=project)
         shutil.copy2(target / "release/probe", out)
 
     return [_built("hickory", sources, build)]
+
+
+@contextmanager
+def cargo_project(folder: Path) -> Iterator[Path]:
+    """A copy of a probe with the Cargo.lock that its Cargo.lock.in asks for: what is pinned is a version and a digest,
+    where it comes from is this machine's to say."""
+    with tempfile.TemporaryDirectory(prefix="svcpath-probe-") as scratch:
+        project = Path(scratch) / folder.name
+        shutil.copytree(folder, project, ignore=shutil.ignore_patterns("target", "Cargo.lock.in"))
+        pinned = (folder / "Cargo.lock.in").read_text()
+        run([need("cargo"), "generate-lockfile"], cwd=project)
+        index = re.search(r'source = "([^"]+)"', (project / "Cargo.lock").read_text())
+        if index is None:
+            raise RuntimeError("cargo names no index in the lock file that it makes")
+        (project / "Cargo.lock").write_text(pinned.replace("@index@", index.group(1)))
+        yield project
 
 
 def python_probe() -> list[str]:
