@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.walk.clusters import NAMESPACE, Cluster, cluster, endpoint, endpoint_slice, pod, port, proc_net
+from tests.walk.clusters import NAMESPACE, Cluster, cluster, endpoint, endpoint_slice, pod, port, proc_net, service
 from tests.walk.kinds import broken, sound
 
 # --- Pods that were read one by one ---------------------------------------------------------------------------------
@@ -159,6 +159,66 @@ def two_ready_pods_claim_one_address() -> Cluster:
 def a_charts_template_beside_the_objects() -> Cluster:
     made = cluster().settle()
     made.files["templates/service.yaml"] = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Release.Name }}\n"
+    return made
+
+
+_SEARCH = "search shop.svc.cluster.local svc.cluster.local cluster.local\n"
+
+
+def _client(conf: str, names: str = "") -> Cluster:
+    """A client with its resolv.conf, what two runtimes made of the name, and the cluster DNS with its Corefile."""
+    made = cluster().settle()
+    made.add(pod("client", ("10.244.1.50",), labels={"app": "client"}, dnsPolicy="ClusterFirst"))
+    dns = service("kube-dns", clusterIP="10.96.0.10", selector={"k8s-app": "kube-dns"})
+    dns["metadata"]["namespace"] = "kube-system"
+    made.add(dns)
+    corefile = ".:53 {\n    kubernetes cluster.local in-addr.arpa ip6.arpa\n    forward . 192.0.2.53\n}\n"
+    meta = {"name": "coredns", "namespace": "kube-system"}
+    made.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"Corefile": corefile}})
+    made.files["client.resolv.conf"] = conf
+    if names:
+        made.files["client.names.txt"] = names
+    return made
+
+
+_CONF = f"{_SEARCH}nameserver 10.96.0.10\noptions ndots:5\n"
+_NAMES = "musl-1.2.5 web -> 10.96.10.1\nglibc-2.36 web -> 10.96.10.1\n"
+
+
+@sound(client="pod/client")
+def a_client_whose_files_are_whole() -> Cluster:
+    return _client(_CONF, _NAMES)
+
+
+@sound("SP001", client="pod/client")
+def a_resolv_conf_that_ends_before_its_nameserver() -> Cluster:
+    return _client(_SEARCH[:-7], _NAMES)
+
+
+@sound(client="pod/client")
+def a_resolv_conf_that_ends_within_its_nameserver() -> Cluster:
+    return _client(f"{_SEARCH}nameserver 10.96.0.1", _NAMES)
+
+
+@sound(client="pod/client")
+def recorded_names_that_end_within_an_address() -> Cluster:
+    return _client(_CONF, _NAMES[:-2])
+
+
+@sound("SP001", client="pod/client")
+def recorded_names_that_end_within_the_second_part_of_an_address() -> Cluster:
+    return _client(_CONF, _NAMES[:-6])
+
+
+@broken("fault", "resolution", "SP121", "10.96.10.2", "10.96.10.1", client="pod/client")
+def recorded_names_with_another_address() -> Cluster:
+    return _client(_CONF, _NAMES.replace("10.96.10.1\n", "10.96.10.2\n"))
+
+
+@sound("SP001")
+def a_headless_service_beside_a_damaged_dump() -> Cluster:
+    made = cluster(clusterIP="None").settle()
+    made.files["w1.iptables-save.txt"] = "*nat\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -m comment --comm"
     return made
 
 

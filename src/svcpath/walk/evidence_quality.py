@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.evidence.facts.kubernetes import EndpointSlice
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.text import Damaged
@@ -23,6 +23,7 @@ from svcpath.walk.findings.finding import (
     Standing,
     Status,
 )
+from svcpath.walk.request import Request
 
 #: Where a damaged file of a kind may hide something. Kinds not named here: lifecycle.
 HOME: dict[str, LayerName] = {
@@ -205,24 +206,29 @@ class Damage:
         return self.observation.provenance.path
 
 
-def damages(observations: tuple[Observation[Any], ...]) -> Asking[list[Damage]]:
-    """Every damaged file. ``observations`` are what the walk looked at: they tell which files hold parts of the path."""
+def damages(observations: tuple[Observation[Any], ...], request: Request) -> Asking[list[Damage]]:
+    """Every damaged file. ``observations`` are what the walk looked at: they tell which files hold parts of the path. No
+    node's table is on the path of a headless Service or an ExternalName."""
+    services = [one.value for one in observations if one.kind is Kind.SERVICE and isinstance(one.value, Service)]
+    mine = [one for one in services if (one.namespace, one.name) == (request.namespace, request.service)]
+    untranslated = any(one.is_headless or one.is_external_name for one in mine)
+    on_path = ON_THE_PATH - set(DATA_PLANE_DUMPS) if untranslated else ON_THE_PATH
     kinds: dict[str, set[Kind]] = {}
     for one in observations:
         if one.state is State.PRESENT and one.kind is not Kind.DAMAGED:
             kinds.setdefault(one.provenance.path, set()).add(one.kind)
     (reply,) = yield (Need(Kind.DAMAGED),)
-    return [_damage(one, kinds.get(one.provenance.path, set())) for one in reply.present]
+    return [_damage(one, kinds.get(one.provenance.path, set()), on_path) for one in reply.present]
 
 
-def _damage(one: Observation[Damaged], held: set[Kind]) -> Damage:
+def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) -> Damage:
     name = one.fact.kind
     layer: LayerName = HOME.get(name, "lifecycle")
     layer = next((home for start, home in FORMATS if name.startswith(start)), layer)
     replaced = "not UTF-8" in one.fact.why or "no Kubernetes objects" in one.fact.why
-    if layer == "endpoints" and held and not held & ON_THE_PATH:
+    if layer == "endpoints" and held and not held & parts:
         layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
-    on_path = bool(held & ON_THE_PATH) or (layer == "endpoints" and not held)
+    on_path = bool(held & parts) or (layer == "endpoints" and not held)
     return Damage(one, layer, cut=on_path and not replaced)
 
 

@@ -80,7 +80,7 @@ def _walk(source: Source, request: Request, progress: Callable[[LayerResult], No
     moved = tuple(one for result in results for one in result.elsewhere)
     results = [_add(result, moved) for result in results]
     results = [evidence_quality.cautious(result, driver.observations) for result in results]
-    damages = driver.run(evidence_quality.damages(driver.observations))
+    damages = driver.run(evidence_quality.damages(driver.observations, request))
     results = evidence_quality.weighed(results, damages)
     quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]

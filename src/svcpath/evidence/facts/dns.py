@@ -29,6 +29,7 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     """What one runtime made of one name: addresses, or the error as the application saw it.
 
     ``resolver`` names what resolved ("musl-1.2.3", "glibc-2.36", "python3", ...); ``code`` is the EAI number or "".
+    ``unended``: it stands in a file's last line, which no newline ends, so that its last address may be cut.
     """
 
     resolver: str
@@ -38,6 +39,7 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     at: str = ""
     seconds: float | None = None
+    unended: bool = False
 
 
 class Lookups(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.dns import DnsAnswer, DnsAnswers, Durations, Lookup, Lookups, Query, Timeline, TimelineEntry
 from svcpath.evidence.facts.need import Kind
@@ -51,6 +53,8 @@ _HEALTH = re.compile(
 )
 _LOOKUP = re.compile(r"(?:(\d{4}-\d\d-\d\dT\S+)\s+)?([\w.+()/-]+)\s+([\w.-]+)\s+->\s+(\S.*)")
 _EAI = re.compile(r"(-\d{1,4}|EAI_[A-Z]+)\b\s*(.*)")
+#: What is left of addresses or of an error's number when the line is cut.
+_PART = re.compile(r"[\d.:a-fA-F, ]*[\d.:]|-")
 _DNS_NOW = re.compile(r"(?:DNS now|DNS|dig|now)\s*:\s*(\S+)\s+([A-Z]+)\s+(\S.*)")
 _QUERY = re.compile(r"(name|url|host|port|libc|resolver|resolvers|families|connect)(?:\s*:\s*|\s+)(\S.*)")
 _RELATIVE = re.compile(r"t\s*=\s*\+?(\d+(?:\.\d+)?)s?(?:\s*(?:\.\.|-)\s*(\d+(?:\.\d+)?)s?)?\s+(\S.*)")
@@ -178,6 +182,8 @@ def _lookup(line: str, number: int, notes: _Notes) -> Kind | None:
             resolver=resolver, name=name, addresses=tuple(attempts.address_of(word) for word in words), at=at or ""
         )
     else:
+        if _PART.fullmatch(result):
+            return None
         told = _EAI.fullmatch(result)
         code, error = told.groups() if told else ("", result)
         lookup = Lookup(resolver=resolver, name=name, code=code, error=error, at=at or "")
@@ -335,6 +341,8 @@ def is_notes(text: Text) -> bool:
 
 def read_notes(text: Text) -> list[Item]:
     notes, good, bad = _read(text.lines)
+    if notes.lookups and text.lines[-1].strip() and _LOOKUP.fullmatch(text.lines[-1].strip()):
+        notes.lookups[-1] = msgspec.structs.replace(notes.lookups[-1], unended=True)
     facts: list[tuple[Kind, Any]] = []
     if notes.hairpin:
         facts.append((Kind.HAIRPIN_MODE, HairpinModes(notes.hairpin)))
@@ -360,4 +368,5 @@ def read_notes(text: Text) -> list[Item]:
         return [damaged("notes", "a heading without anything under it: cut off?", line=1)]
     several = len(facts) > 1
     items = [Item(kind, value, notes.first.get(kind, 0) if several else 0) for kind, value in facts]
-    return [*items, *not_understood("notes", bad, good)]
+    named = Kind.LOOKUPS.value if notes.lookups else "notes"
+    return [*items, *not_understood(named, bad, good)]

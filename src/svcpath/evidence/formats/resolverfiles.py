@@ -11,10 +11,12 @@ import re
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.text import RawText
-from svcpath.evidence.formats.item import Item
+from svcpath.evidence.formats.item import Item, damaged
 from svcpath.evidence.formats.text import Text
 
 _RESOLV = re.compile(r"\s*(nameserver|search|domain|options|sortlist|lookup|family)(\s|$)")
+#: An options line that ends within one of the kubelet's own words.
+_PART = re.compile(r"^\s*(?:options\s*$|options.*\s(?:n|nd|ndo|ndot|ndots|ndots:)$)")
 _DATABASES = frozenset(
     [
         "passwd",
@@ -57,6 +59,16 @@ def is_resolv_conf(text: Text) -> bool:
 
 
 def read_resolv_conf(text: Text) -> list[Item]:
+    """The file as it is. One that ends within a line before any nameserver, or within an option, was cut: the kubelet ends
+    every line and always writes a nameserver; what is there would make a resolver ask itself."""
+    whole, _, last = text.text.rpartition("\n")
+    if not last.strip():
+        return [Item(Kind.RESOLV_CONF, RawText(text.text))]
+    cut = damaged("resolv.conf", "it ends within a line: cut off", line=text.text.count("\n") + 1)
+    if not any(line.split()[:1] == ["nameserver"] and len(line.split()) > 1 for line in text.lines):
+        return [cut]
+    if _RESOLV.match(last) is None or _PART.search(last):
+        return [Item(Kind.RESOLV_CONF, RawText(f"{whole}\n")), cut]
     return [Item(Kind.RESOLV_CONF, RawText(text.text))]
 
 

@@ -28,6 +28,9 @@ def asks_cluster_dns(client: Client, dns: ClusterDns, answering: Answering) -> b
     known = {canonical(ip) for ip in dns.service.fact.cluster_ips} | {NODE_LOCAL}
     known |= {canonical(ip) for pod in dns.pods for ip in pod.fact.ips}
     known |= {canonical(address) for config in answering.configs for address in config.bound}
+    last = client.conf.rpartition("\n")[2].split()
+    if len(last) == 2 and any(address.startswith(last[1]) for address in known):
+        return True  # the file ends within the address, or right behind it
     return any(canonical(server) in known for server in nameservers(client.conf))
 
 

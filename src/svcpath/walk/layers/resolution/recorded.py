@@ -127,6 +127,8 @@ def _fits(
         return []
     for lookup, one in good:
         wrong = [address for address in lookup.addresses if canonical(address) not in right]
+        if lookup.unended and wrong and any(each.startswith(wrong[-1]) for each in right):
+            continue  # the file ends within the address
         if wrong and len(wrong) == len(lookup.addresses):
             kind = "its endpoints are" if service.is_headless else "its cluster IP is"
             hidden = _in_hosts(client, lookup.name, wrong)
