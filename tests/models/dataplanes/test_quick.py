@@ -12,6 +12,7 @@ import pytest
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import NodeView, drift, iptables, nft_statements, nftables, quick
+from svcpath.models.dataplanes.iptables.options import read_rule
 from svcpath.models.dataplanes.ruleset import Ruleset
 from tests.differential.kernel import layout
 from tests.models.dataplanes.material import ORACLE, RECORDED, fullest, recorded, recorded_nodes, recorded_objects
@@ -53,7 +54,7 @@ def test_a_rule_recognised_by_its_shape_is_the_rule_read_option_by_option(seed: 
     for text in texts:
         lines = text.split("\n")
         for number, rule in _rules(iptables.parse(text)).items():
-            read = iptables._rule(number, lines[number - 1].removeprefix("[0:0] "))
+            read = read_rule(number, lines[number - 1].removeprefix("[0:0] "))
             assert (rule.target, rule.argument, rule.comment) == (read.target, read.argument, read.comment)
             assert sorted(map(str, rule.matches)) == sorted(map(str, read.matches)), lines[number - 1]
 
