@@ -7,7 +7,7 @@ numgen, split the branch in two or more; every part goes its way to the end.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
 from svcpath.models.dataplanes.netfilter.foreign import may_take, takes
@@ -17,15 +17,8 @@ from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.ruleset import Chain, Rule
 
 _MAX_DEPTH = 64
-
-
-class _Place(NamedTuple):
-    """Where in a chain a rule was taken. ``rules`` are the chain's candidates, ``position`` the rule's among them."""
-
-    chain: Chain
-    rules: list[Rule]
-    position: int
-    depth: int
+#: Verdict of a branch that goes on behind the rule that it took.
+_ON = "on"
 
 
 def through(flow: Flow, chain: Chain, branch: Branch, depth: int) -> list[End]:
@@ -36,11 +29,8 @@ def through(flow: Flow, chain: Chain, branch: Branch, depth: int) -> list[End]:
     return _rules(flow, chain, candidates(chain, branch.address, branch.port), 0, branch, depth)
 
 
-def _behind(flow: Flow, place: _Place, branch: Branch) -> list[End]:
-    return _rules(flow, place.chain, place.rules, place.position + 1, branch, place.depth)
-
-
 def _rules(flow: Flow, chain: Chain, rules: list[Rule], start: int, branch: Branch, depth: int) -> list[End]:
+    """The same from one of the chain's candidates on."""
     ends: list[End] = []
     for position in range(start, len(rules)):
         rule = rules[position]
@@ -62,48 +52,50 @@ def _rules(flow: Flow, chain: Chain, rules: list[Rule], start: int, branch: Bran
             may_take(flow, rule, chain, branch)
             continue
         target = rule.target
+        left: Branch | None = None
         if probability < 1.0:
             if probability <= 0.0:
                 continue
-            taken = branch.fork(branch.weight * probability)
-            branch.weight *= 1.0 - probability
-            ends.extend(_take(flow, _Place(chain, rules, position, depth), taken, target, rule.argument, rule))
-            continue
-        if target == "continue":
+            left, branch = branch, branch.fork(branch.weight * probability)
+            left.weight *= 1.0 - probability
+            taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
+        elif target == "continue":
             if rule.matches:
                 branch.met = (rule, chain, branch.met)
             continue
-        if target in ("mark", "remember"):
+        elif target in ("mark", "remember"):
             branch.alter(rule, chain)
             continue
-        place = _Place(chain, rules, position, depth)
-        if target in ("vmap", "numgen"):
-            spread = _spread if target == "numgen" else _looked_up
-            outs, left = spread(flow, place, branch, rule)
-            ends.extend(outs)
-            if left is None:
-                return ends
-            branch = left
-            continue
-        ends.extend(_take(flow, place, branch, target, rule.argument, rule))
-        return ends
+        elif target == "numgen":
+            taken, left = _spread(flow, chain, branch, rule, depth)
+        elif target == "vmap":
+            taken, left = _looked_up(flow, chain, branch, rule, depth)
+        else:
+            taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
+        for after, verdict in taken:
+            if verdict == _ON:
+                ends.extend(_rules(flow, chain, rules, position + 1, after, depth))
+            else:
+                ends.append((after, verdict))
+        if left is None:
+            return ends
+        branch = left
     ends.append((branch, ""))
     return ends
 
 
-def _take(flow: Flow, place: _Place, branch: Branch, target: str, argument: Any, rule: Rule) -> list[End]:
-    """The target of a rule that matched; what comes back from a jump goes on behind the rule."""
-    chain = place.chain
+def _take(flow: Flow, chain: Chain, branch: Branch, rule: Rule, target: str, argument: Any, depth: int) -> list[End]:
+    """The target of a rule that matched."""
     branch.met = (rule, chain, branch.met)
     if target == "jump" or target == "goto":
-        return _jump(flow, place, branch, target, argument, rule)
+        return _jump(flow, chain, branch, rule, target, argument, depth)
     if target == "return":
         return [(branch, "")]
+    if target == "continue":
+        return [(branch, _ON)]
     if target in ("mark", "remember"):
         branch.alter(rule, chain)
-        return _behind(flow, place, branch)
-    if target == "continue":
-        return _behind(flow, place, branch)
+        return [(branch, _ON)]
     if target == "masquerade":
         return [(branch, "accept")]
     takes(flow, rule, chain, target, branch)
@@ -111,18 +103,16 @@ def _take(flow: Flow, place: _Place, branch: Branch, target: str, argument: Any,
         branch.translate(argument, rule.line, chain)
         return [(branch, "accept")]
     if target == "dnat-many":
-        ends: list[End] = []
-        for host in argument:
-            part = branch.fork(branch.weight / len(argument))
+        parts = [(branch.fork(branch.weight / len(argument)), host) for host in argument]
+        for part, host in parts:
             part.translate(host, rule.line, chain)
-            ends.append((part, "accept"))
-        return ends
+        return [(part, "accept") for part, _ in parts]
     if target == "redirect":
         branch.translate(("::1" if flow.family == "ip6" else "127.0.0.1", argument), rule.line, chain)
         return [(branch, "accept")]
     if target == "notrack":
         branch.notrack = True
-        return _behind(flow, place, branch)
+        return [(branch, _ON)]
     if target == "accept":
         if is_own(chain) and any(match.kind == "dport" for match in rule.matches):
             branch.accepted = True
@@ -130,51 +120,41 @@ def _take(flow: Flow, place: _Place, branch: Branch, target: str, argument: Any,
     if target in ("drop", "reject"):
         return [(branch, target)]
     branch.doubt(rule.line, flow.rules.line(rule.line), chain)
-    return _behind(flow, place, branch)
+    return [(branch, _ON)]
 
 
-def _jump(flow: Flow, place: _Place, branch: Branch, verb: str, name: str, rule: Rule) -> list[End]:
-    below = flow.table(place.chain).chains.get(name)
+def _jump(flow: Flow, chain: Chain, branch: Branch, rule: Rule, verb: str, name: str, depth: int) -> list[End]:
+    """What falls through the other chain goes on behind a jump, and leaves this one too after a goto."""
+    below = flow.table(chain).chains.get(name)
     if below is None:
-        branch.doubt(rule.line, f"no chain {name}", place.chain)
-        return _behind(flow, place, branch)
-    results = through(flow, below, branch, place.depth + 1)
-    if verb == "goto":
-        return results
-    ends: list[End] = []
-    for after, verdict in results:
-        if verdict:
-            ends.append((after, verdict))
-        else:
-            ends.extend(_behind(flow, place, after))
-    return ends
+        branch.doubt(rule.line, f"no chain {name}", chain)
+        return [(branch, _ON)]
+    ends = through(flow, below, branch, depth + 1)
+    return ends if verb == "goto" else [(after, verdict or _ON) for after, verdict in ends]
 
 
-def _spread(flow: Flow, place: _Place, branch: Branch, rule: Rule) -> tuple[list[End], Branch | None]:
+def _spread(flow: Flow, chain: Chain, branch: Branch, rule: Rule, depth: int) -> tuple[list[End], Branch | None]:
     """numgen: every choice gets its part. Returns the ends, and what is left for numbers without a choice."""
     modulus, choices, _ = rule.argument
     ends: list[End] = []
-    whole = branch.weight
-    left = modulus
     for _, target, argument in choices:
-        left -= 1
-        part = branch.fork(whole / modulus)
-        ends.extend(_take(flow, place, part, target, argument, rule))
+        part = branch.fork(branch.weight / modulus)
+        ends.extend(_take(flow, chain, part, rule, target, argument, depth))
+    left = modulus - len(choices)
     if left <= 0:
         return ends, None
-    branch.weight = whole * left / modulus
+    branch.weight = branch.weight * left / modulus
     return ends, branch
 
 
-def _looked_up(flow: Flow, place: _Place, branch: Branch, rule: Rule) -> tuple[list[End], Branch | None]:
+def _looked_up(flow: Flow, chain: Chain, branch: Branch, rule: Rule, depth: int) -> tuple[list[End], Branch | None]:
     """A verdict map: by the packet's key. Returns the ends, or the branch itself where the key is not in it."""
-    chain = place.chain
     fields, name = rule.argument
     key = key_of(flow, fields, branch)
     if isinstance(name, tuple):
         for item_key, target, argument in name:
             if item_key == key:
-                return _take(flow, place, branch, target, argument, rule), None
+                return _take(flow, chain, branch, rule, target, argument, depth), None
         return [], branch
     held = flow.table(chain).sets.get(name)
     if held is None:
@@ -185,4 +165,4 @@ def _looked_up(flow: Flow, place: _Place, branch: Branch, rule: Rule) -> tuple[l
         return [], branch
     branch.met = (rule, chain, branch.met)
     shown = Rule(element.line, (), element.target, element.argument, element.comment)
-    return _take(flow, place, branch, element.target, element.argument, shown), None
+    return _take(flow, chain, branch, shown, element.target, element.argument, depth), None
