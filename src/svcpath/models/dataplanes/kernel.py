@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,6 +43,52 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     wanted: str = ""
 
 
+class _Switch(NamedTuple):
+    """A setting that should not be 0: how much it matters if it is, and what either value says."""
+
+    key: str
+    weight: Weight
+    off: str
+    on: str
+
+
+_NO_DESTINATION = _Switch(
+    "net.ipv4.vs.expire_nodest_conn",
+    Weight.RISK,
+    off="connections to a removed real server hang until they time out instead of being reset",
+    on="connections to a removed real server end at once",
+)
+_QUIESCENT = _Switch(
+    "net.ipv4.vs.expire_quiescent_template",
+    Weight.RISK,
+    off="would keep clients of a Service with affinity on a server of weight 0",
+    on="a pin to a server of weight 0 ends",
+)
+_QUIESCENT_PINNED = _QUIESCENT._replace(
+    weight=Weight.BREAKS,
+    off="a client pinned by affinity stays with a real server of weight 0, and each try renews the pin",
+)
+_FORWARDING = _Switch(
+    "net.ipv4.ip_forward",
+    Weight.BREAKS,
+    off="the node forwards nothing: no packet of a Pod or from outside reaches a backend elsewhere",
+    on="the node forwards",
+)
+_FORWARDING6 = _Switch(
+    "net.ipv6.conf.all.forwarding",
+    Weight.RISK,
+    off="the node forwards no IPv6",
+    on="the node forwards IPv6",
+)
+_BRIDGE = _Switch(
+    "net.bridge.bridge-nf-call-iptables",
+    Weight.BREAKS,
+    off="packets between Pods on one bridge pass no netfilter: the answer of a backend on the same node is not "
+    "translated back",
+    on="bridged packets pass netfilter",
+)
+
+
 def kernel_release(values: Iterable[str]) -> tuple[int, int] | None:
     """(4, 15) of "4.15.0-213-generic"; the first that reads so."""
     for text in values:
@@ -67,10 +114,11 @@ def judge(
     kernel = kernel or kernel_release([values.get("kernel.osrelease", "")])
     held: list[Setting | None] = []
     if dialect is Dialect.IPVS:
-        held += [_reuse(values, kernel), _no_destination(values), _quiescent(values, affinity)]
-    held += [_forwarding(values), _forwarding6(values), *_reverse_path(values), _conntrack(values)]
+        held += [_reuse(values, kernel), _switch(values, _NO_DESTINATION)]
+        held.append(_switch(values, _QUIESCENT_PINNED if affinity else _QUIESCENT))
+    held += [_switch(values, _FORWARDING), _switch(values, _FORWARDING6), *_reverse_path(values), _conntrack(values)]
     if bridged:
-        held.append(_bridge(values))
+        held.append(_switch(values, _BRIDGE))
     return tuple(setting for setting in held if setting is not None)
 
 
@@ -102,51 +150,13 @@ def _reuse(values: dict[str, str], kernel: tuple[int, int] | None) -> Setting | 
     return Setting(key=key, value=value, weight=Weight.FINE, says="harmless from kernel 5.9 on")
 
 
-def _no_destination(values: dict[str, str]) -> Setting | None:
-    key = "net.ipv4.vs.expire_nodest_conn"
-    value = values.get(key)
+def _switch(values: dict[str, str], switch: _Switch) -> Setting | None:
+    value = values.get(switch.key)
     if value is None:
         return None
     if value == "0":
-        says = "connections to a removed real server hang until they time out instead of being reset"
-        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
-    return Setting(key=key, value=value, weight=Weight.FINE, says="connections to a removed real server end at once")
-
-
-def _quiescent(values: dict[str, str], affinity: bool) -> Setting | None:
-    key = "net.ipv4.vs.expire_quiescent_template"
-    value = values.get(key)
-    if value is None:
-        return None
-    if value == "0" and affinity:
-        says = "a client pinned by affinity stays with a real server of weight 0, and each try renews the pin"
-        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
-    if value == "0":
-        says = "would keep clients of a Service with affinity on a server of weight 0"
-        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
-    return Setting(key=key, value=value, weight=Weight.FINE, says="a pin to a server of weight 0 ends")
-
-
-def _forwarding(values: dict[str, str]) -> Setting | None:
-    key = "net.ipv4.ip_forward"
-    value = values.get(key)
-    if value is None:
-        return None
-    if value == "0":
-        says = "the node forwards nothing: no packet of a Pod or from outside reaches a backend elsewhere"
-        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
-    return Setting(key=key, value=value, weight=Weight.FINE, says="the node forwards")
-
-
-def _forwarding6(values: dict[str, str]) -> Setting | None:
-    key = "net.ipv6.conf.all.forwarding"
-    value = values.get(key)
-    if value is None:
-        return None
-    if value == "0":
-        says = "the node forwards no IPv6"
-        return Setting(key=key, value=value, weight=Weight.RISK, says=says, wanted="1")
-    return Setting(key=key, value=value, weight=Weight.FINE, says="the node forwards IPv6")
+        return Setting(key=switch.key, value=value, weight=switch.weight, says=switch.off, wanted="1")
+    return Setting(key=switch.key, value=value, weight=Weight.FINE, says=switch.on)
 
 
 def _reverse_path(values: dict[str, str]) -> list[Setting]:
@@ -188,20 +198,6 @@ def _conntrack(values: dict[str, str]) -> Setting | None:
     if part >= _NEARLY_FULL:
         return Setting(key=key, value=value, weight=Weight.RISK, says="the table is nearly full")
     return Setting(key=key, value=value, weight=Weight.FINE, says="room in the table")
-
-
-def _bridge(values: dict[str, str]) -> Setting | None:
-    key = "net.bridge.bridge-nf-call-iptables"
-    value = values.get(key)
-    if value is None:
-        return None
-    if value == "0":
-        says = (
-            "packets between Pods on one bridge pass no netfilter: the answer of a backend on the same node is not "
-            "translated back"
-        )
-        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, wanted="1")
-    return Setting(key=key, value=value, weight=Weight.FINE, says="bridged packets pass netfilter")
 
 
 def without_hairpin(modes: Sequence[HairpinModes]) -> tuple[str, ...]:
