@@ -326,6 +326,7 @@ def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 @edit("SP617")
 def _sp617(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     _rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
+    _rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
 
 
 @edit("SP317")

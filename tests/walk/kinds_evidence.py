@@ -185,6 +185,33 @@ _CONF = f"{_SEARCH}nameserver 10.96.0.10\noptions ndots:5\n"
 _NAMES = "musl-1.2.5 web -> 10.96.10.1\nglibc-2.36 web -> 10.96.10.1\n"
 
 
+@broken("warning", "resolution", "SP122", "web.shop.svc.cluster.local", "musl", client="pod/client")
+def ndots_0_and_a_short_name() -> Cluster:
+    return _client(_CONF.replace("ndots:5", "ndots:0"))
+
+
+@broken("warning", "resolution", "SP122", "web.shop.svc.cluster.local", "web.lan", client="pod/client")
+def a_search_list_without_the_clusters_zone() -> Cluster:
+    return _client(_CONF.replace(_SEARCH, "search lan\n"))
+
+
+_OPEN = ".:53 {\n    errors\n    kubernetes cluster.local in-addr.arpa ip6.arpa\n    forward . 192.0.2.53\n"
+
+
+@broken("fault", "resolution", "SP001", "closing brace")
+def a_corefile_without_its_last_brace() -> Cluster:
+    made = cluster().settle()
+    made.files["Corefile"] = _OPEN
+    return made
+
+
+@broken("inconclusive", None, "SP001", "may be cut")
+def a_corefile_that_ends_within_a_line() -> Cluster:
+    made = cluster().settle()
+    made.files["Corefile"] = _OPEN[:-4]
+    return made
+
+
 @sound(client="pod/client")
 def a_client_whose_files_are_whole() -> Cluster:
     return _client(_CONF, _NAMES)

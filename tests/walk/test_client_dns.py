@@ -66,11 +66,13 @@ def test_other_servers_in_dns_config_do_not_know_the_service() -> None:
     assert "192.0.2.53" in report.verdict.summary
 
 
-def test_with_ndots_1_musl_asks_the_upstream_alone_and_what_it_answers_is_not_known() -> None:
+def test_with_ndots_1_musl_asks_the_upstream_alone_and_what_it_answers_is_not_the_service() -> None:
     spec = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "1"}]}}
     name = "echo-server.service-ops"
     report = _diagnose(_with_client(**spec), as_name=name, resolver="musl")
-    assert _layer(report, "resolution")[0] == "not-tested"
+    assert _layer(report, "resolution")[0] == "warn"
+    assert (report.verdict.status, report.verdict.code) == ("warning", "SP122")
+    assert "echo-server.service-ops.svc.cluster.local" in report.verdict.summary
     assert any(gap.what == f"what answers {name} for musl, musl-1.2.3" for gap in report.not_tested)
     searching = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "2"}]}}
     assert _layer(_diagnose(_with_client(**searching), as_name=name, resolver="musl"), "resolution")[0] == "pass"

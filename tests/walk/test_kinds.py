@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from svcpath.reports.report import Report
-from tests.walk import kinds_paths as kinds_paths
 from tests.walk.cases import contains, decisive_text
 from tests.walk.every_kind import BROKEN, SOUND, Broken, Sound
 

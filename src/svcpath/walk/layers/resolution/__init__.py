@@ -29,9 +29,9 @@ def layer(request: Request) -> Asking[LayerResult]:
     client = yield from gather(request, view)
     dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else (), request.namespaces)
     answering = yield from world.gather(request.client_namespace, request.namespaces)
+    served = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
     if client.conf is None and client.pod is not None:
-        domain = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
-        client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, domain))
+        client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, served))
     lookups = yield from recorded.check(request, view, client)
     judgements = [
         cluster_dns.check(dns, client.names),
@@ -44,6 +44,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     if client.conf is not None and answering.world is not None and reached and client.names:
         seen = compare.look(client, answering.world)
         judgements.append(client_checks.fits(request, view, client, seen))
+        judgements.append(client_checks.never_asked(request, view, client, seen, served))
         modelled = compare.check(request, client, seen, answering.evidence)
         judgements.append(_quiet(modelled) if lookups.phrase else modelled)
     judgements.append(client_checks.amplification(client))

@@ -111,6 +111,41 @@ def fits(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Jud
     return Judgement(looked=False)
 
 
+def never_asked(request: Request, view: Scene, client: Client, seen: list[Seen], served: str) -> Judgement:
+    """A name that means the Service and is asked outside its zone alone: whatever an upstream says, it is not the Service.
+    ``served`` is the zone that a Corefile in the evidence serves."""
+    service = view.service
+    if service is None or service.is_external_name:
+        return Judgement(looked=False)
+    own = f"{service.name}.{service.namespace}.svc."
+    record = f"{own}{cluster_domain(client) or served or 'CLUSTER-DOMAIN'}"
+    missing: dict[str, list[Seen]] = {}
+    for one in seen:
+        asked = {query.name.rstrip(".").lower() for trace in one.resolution.traces for query in trace.queries}
+        reached = any(name.startswith(own.lower()) for name in asked)
+        if one.outcome is None and asked and not reached and _is_service_name(view, one.name, client):
+            missing.setdefault(one.name, []).append(one)
+    if not missing:
+        return Judgement(looked=False)
+    name, those = next(iter(missing.items()))
+    who = ", ".join(one.resolver for one in those)
+    candidates = ", ".join(those[0].candidates[:4])
+    others = [one.resolver for one in seen if one.name == name and one.resolves]
+    also = f"; {', '.join(others)} ask it" if others else ""
+    found = finding(
+        "SP122",
+        Status.WARN,
+        f"{name} as written never asks for {record} with {who}: {candidates} lies outside the cluster's zone{also}",
+        evidence=(*client.conf_evidence, Evidence(f"Service {service.name}", view.service_observation)),
+        standing=Standing.SUPPORTED,
+        namespace=request.client_namespace or request.namespace,
+        pod=client.label if client.pod else "CLIENT-POD",
+        name=name,
+        record=record,
+    )
+    return Judgement(findings=(found,))
+
+
 def _is_service_name(view: Scene, name: str, client: Client) -> bool:
     """Whether a name, as written, means the Service (short, with namespace, or fully qualified)."""
     service = view.service

@@ -6,6 +6,7 @@ The rules are in models/resolvers/corefile_lint.py; here they meet the client's 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
@@ -54,17 +55,25 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
                 findings.extend(_fault(one, config, domain, dns))
         findings.extend(_local_upstream(config, domain, dns, answering))
     for observation, why in answering.damaged:
+        cut = _may_be_cut(observation)
+        so = "; it ends within a line and may be cut" if cut else ", so CoreDNS does not start with it"
         findings.append(
             finding(
                 "SP001",
-                Status.FAIL,
-                f"the Corefile does not parse, so CoreDNS does not start with it: {why}",
+                Status.INCONCLUSIVE if cut else Status.FAIL,
+                f"the Corefile does not parse{so}: {why}",
                 evidence=(Evidence(why, observation),),
                 standing=None,
                 layer="resolution",
             )
         )
     return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+def _may_be_cut(observation: Observation[Any]) -> bool:
+    """A file that ends within a line: the Corefile itself may be whole."""
+    text = getattr(observation.value, "text", "")
+    return bool(text) and not text.endswith("\n")
 
 
 def domain_of(config: Config) -> str:
