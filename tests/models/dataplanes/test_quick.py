@@ -11,8 +11,9 @@ import pytest
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import NodeView, drift, iptables, nft_statements, nftables, quick
+from svcpath.models.dataplanes import NodeView, drift, iptables, nftables, quick
 from svcpath.models.dataplanes.iptables.options import read_rule
+from svcpath.models.dataplanes.nftables.statements import rules_of
 from svcpath.models.dataplanes.ruleset import Ruleset
 from tests.differential.kernel import layout
 from tests.models.dataplanes.material import ORACLE, RECORDED, fullest, recorded, recorded_nodes, recorded_objects
@@ -66,7 +67,7 @@ def test_a_rule_of_nftables_recognised_by_its_shape_is_the_rule_read_in_full() -
         lines = text.split("\n")
         for number, rule in _rules(nftables.parse(text)).items():
             if rule.target != "opaque":
-                read = nft_statements.rules_of(number, lines[number - 1].strip())[-1]
+                read = rules_of(number, lines[number - 1].strip())[-1]
                 assert (rule.matches, rule.target, rule.argument) == (read.matches, read.target, read.argument)
 
 

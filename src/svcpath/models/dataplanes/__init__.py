@@ -7,7 +7,7 @@
 
 Pure: nothing here reads a file, a clock or the network. Raw dumps arrive as text, API objects as facts/kubernetes.py
 has them. ``ruleset`` holds rules of netfilter as data, ``netfilter`` walks packets through them, ``layout`` finds
-kube-proxy's frontends in them; ``iptables``, ``nftables`` (text), ``nft_json``, ``nft_commands`` parse; ``names``
+kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, commands) parse; ``names``
 knows the chain hashes.
 """
 

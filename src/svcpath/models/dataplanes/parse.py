@@ -7,8 +7,9 @@ from typing import Protocol
 
 from svcpath.errors import ModelError
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import calico, cilium, iptables, ipvs, nft_commands, nft_json, nftables
+from svcpath.models.dataplanes import calico, cilium, iptables, ipvs
 from svcpath.models.dataplanes.layout import tables_of
+from svcpath.models.dataplanes.nftables import commands, json_document, listing
 from svcpath.models.dataplanes.ruleset import Ruleset, collector_paused
 from svcpath.models.dataplanes.table import Dialect, ServiceTable
 
@@ -34,14 +35,14 @@ def parse(
 def _nft_text(text: str) -> Ruleset:
     """nft prints text, JSON, or was given commands; whoever saved it may have named it loosely."""
     if text.lstrip()[:1] == "{":
-        return nft_json.parse(text)
-    return nft_commands.parse(text) if nft_commands.looks_like_commands(text) else nftables.parse(text)
+        return json_document.parse(text)
+    return commands.parse(text) if commands.looks_like_commands(text) else listing.parse(text)
 
 
 _NETFILTER: dict[Kind, tuple[Callable[[str], Ruleset], Dialect]] = {
     Kind.IPTABLES_SAVE: (iptables.parse, Dialect.IPTABLES),
     Kind.NFT_LIST: (_nft_text, Dialect.NFTABLES),
-    Kind.NFT_JSON: (nft_json.parse, Dialect.NFTABLES),
+    Kind.NFT_JSON: (json_document.parse, Dialect.NFTABLES),
 }
 
 

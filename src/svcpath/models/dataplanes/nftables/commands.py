@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.nft_statements import Unknown, elements, rules_of, seconds
-from svcpath.models.dataplanes.nftables import check_targets, read_hook
+from svcpath.models.dataplanes.nftables.listing import check_targets, read_hook
+from svcpath.models.dataplanes.nftables.maps import elements
+from svcpath.models.dataplanes.nftables.statements import rules_of
+from svcpath.models.dataplanes.nftables.tokens import Unknown, seconds
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Set
 
 _COMMAND = re.compile(r"\s*(add|create|flush|delete|destroy|insert)\s+(\w+)\s+(ip6?|inet)\s+(\S+)\s*(.*)")
