@@ -7,8 +7,8 @@
 
 Pure: nothing here reads a file, a clock or the network. Raw dumps arrive as text, API objects as facts/kubernetes.py
 has them. ``ruleset`` holds rules of netfilter as data, ``netfilter`` walks packets through them, ``layout`` finds
-kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, commands) parse; ``names``
-knows the chain hashes.
+kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, commands) parse; ``names`` knows
+the chain hashes.
 """
 
 from svcpath.models.dataplanes.drift import WITHOUT_EFFECT, DriftReport, Kind, Row, SliceIndex, drift

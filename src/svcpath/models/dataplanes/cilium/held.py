@@ -1,0 +1,90 @@
+"""What Cilium holds for one frontend, and where that sends a new connection.
+
+Slot 0 of a service is its head; a backend in state ``terminating`` gets no new connection while an active one exists;
+a frontend with scope ``/i`` answers inside the cluster where the external traffic policy is Local.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from svcpath.models.dataplanes.table import Backend, Entry, Frontend, Origin, Outcome, Share, Verdict
+
+
+class Target(NamedTuple):
+    """A backend as the agent or the map lists it; ``id`` "" where not told."""
+
+    backend: Backend
+    state: str
+    slot: int
+    line: int
+    id: str = ""
+
+
+class Held:
+    """What was read of one frontend and scope."""
+
+    __slots__ = ("count", "kind", "lines", "lost", "rev_nat", "service", "targets")
+
+    def __init__(self) -> None:
+        self.targets: list[Target] = []
+        self.lost: list[tuple[int, int]] = []
+        self.lines: list[int] = []
+        self.kind = ""
+        self.service: str | None = None
+        self.rev_nat = 0
+        self.count: tuple[int, int] | None = None
+
+
+#: A frontend and its scope: internal, external, or "" for both.
+Key = tuple[Frontend, str]
+
+
+def entries_of(held: dict[Key, Held]) -> dict[Frontend, Entry]:
+    """One entry per frontend; by origin where its scopes differ."""
+    entries: dict[Frontend, Entry] = {}
+    for frontend in dict.fromkeys(frontend for frontend, _ in held):
+        outer = held.get((frontend, "external")) or held.get((frontend, ""))
+        inner = held.get((frontend, "internal"))
+        lead = outer or inner
+        assert lead is not None
+        by_origin = None
+        if inner is not None:
+            within = _outcome(inner)
+            by_origin = {Origin.POD.value: within, Origin.NODE.value: within}
+            by_origin[Origin.EXTERNAL.value] = _outcome(outer) if outer is not None else Outcome(verdict=Verdict.NONE)
+        both = [item for item in (outer, inner) if item is not None]
+        entries[frontend] = Entry(
+            service=lead.service,
+            target=lead.kind,
+            kind=lead.kind,
+            lines=tuple(line for item in both for line in item.lines),
+            outcome=_outcome(lead),
+            by_origin=by_origin,
+            facts={
+                "targets": tuple(target for item in both for target in item.targets),
+                "lost": tuple(pair for item in both for pair in item.lost),
+                "rev_nat": lead.rev_nat,
+                "count": lead.count,
+            },
+        )
+    return entries
+
+
+def _outcome(held: Held) -> Outcome:
+    """Active backends share alike; with none, the terminating ones; a slot beyond COUNT is quarantined."""
+    targets = held.targets
+    if held.count is not None and any(target.slot for target in targets):
+        within = [target for target in targets if target.slot <= held.count[0]]
+        targets = within or targets
+    taking = [target for target in targets if target.state in ("", "active")]
+    if not taking:
+        taking = [target for target in targets if target.state == "terminating"]
+    lost = len(held.lost)
+    whole = len(taking) + lost
+    shares = tuple(Share(target.backend, Fraction(1, whole), target.line) for target in taking)
+    if not shares:
+        return Outcome(verdict=Verdict.DROP if lost else Verdict.REJECT)
+    other = ((Verdict.DROP, Fraction(lost, whole)),) if lost else ()
+    return Outcome(verdict=Verdict.BACKENDS, backends=shares, other=other)
