@@ -1,0 +1,92 @@
+"""What is said of Pods that can't be reached on their port: the sentence, what it implies, and what would mend it."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import ServicePort
+from svcpath.walk.layers.ports.reach import Link, Reach, count_pods
+from svcpath.walk.layers.ports.target import declared, is_named
+from svcpath.walk.scene import Scene, host_port
+
+
+def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str:
+    """``bad`` are the Pods of one kind, ``known`` all that were looked at; ``pods`` says "2 of 3 Pods"."""
+    link = bad[0]
+    if reach is Reach.NOTHING:
+        others = sorted({number for each in bad for number in each.others})
+        over = "" if link.over_all_families else f" over IPv{link.endpoint.family}"
+        who = "they listen" if count_pods(bad) == count_pods(known) > 1 else _names(bad, "listens", "listen")
+        listen = (
+            f" ({who} on {', '.join(str(number) for number in others[:5])})"
+            if others
+            else f" (no open {link.protocol} port at all)"
+        )
+        numbers = " and ".join(dict.fromkeys(str(each.port) for each in bad))
+        return f"nothing listens on {numbers}{over} in {pods}{listen}"
+    if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
+        socket = link.sockets[0]
+        return (
+            f"socket {host_port(socket.local_address, socket.local_port)} is not reachable at {link.place} in {pods}; "
+            "bind 0.0.0.0 or ::"
+        )
+    if reach is Reach.OTHER_FAMILY:
+        family = f"IPv{link.endpoint.family or 4}"
+        good = sorted({f"IPv{each.endpoint.family}" for each in known if each.reach is Reach.LISTENS})
+        path = f"{', '.join(good)} path OK; " if good else ""
+        wildcard = "::" if link.endpoint.family == 6 else "0.0.0.0"
+        return f"{path}{family} path refused: no socket on {wildcard} port {link.port} in {pods} ({link.place})"
+    other = "UDP" if link.protocol == "TCP" else "TCP"
+    return f"nothing listens on {link.port}/{link.protocol} in {pods}; the port is open as {link.port}/{other}"
+
+
+def _names(links: list[Link], one: str, several: str) -> str:
+    """ "web-7 listens", "web-1, web-2 and 3 more listen"."""
+    names = list(dict.fromkeys(link.endpoint.who for link in links))
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more} {one if len(names) == 1 else several}"
+
+
+def details(reach: Reach, link: Link) -> tuple[str, ...]:
+    held = []
+    if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
+        held.append("Service, slice and port agree")
+        held.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")
+    if reach is Reach.OTHER_FAMILY:
+        held.append("bind :: so that both families are taken; readiness is probed over the primary address only")
+    if reach is Reach.NOTHING:
+        held.append(f"connections to {link.place} are refused by the Pod itself")
+    return tuple(held)
+
+
+def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known: list[Link]) -> str:
+    """Where other Pods answer on this port the Service is right and the Pod is not; else the Service's port may be."""
+    if reach is not Reach.NOTHING:
+        return ""
+    good = count_pods([each for each in known if each.reach is Reach.LISTENS])
+    if good:
+        who = _names(bad, "opens", "open")
+        return f"look at why {who} no port {bad[0].port}: {good} other Pod{'' if good == 1 else 's'} of this Service do"
+    taken = {
+        found.port
+        for other in (view.service.ports if view.service else ())
+        if other != port
+        for each in bad
+        if (found := each.endpoint.port_for(other)) is not None
+    }
+    others = sorted({number for each in bad for number in each.others} - taken)
+    if not others:
+        return f"let the application listen on {bad[0].port}, or look at why it does not"
+    named = {one.container_port for each in bad if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
+    others = [number for number in others if number in named] or others
+    if len(others) > 3:
+        return ""
+    text = f"targetPort {' or '.join(str(number) for number in others)}"
+    names = {
+        each.name
+        for link in bad
+        if link.endpoint.pod
+        for each in declared(link.endpoint.pod.fact)
+        if each.container_port in others and each.name
+    }
+    if len(names) == 1 and not is_named(port):
+        text += f", or {names.pop()} (the name the Pods give it)"
+    return text
