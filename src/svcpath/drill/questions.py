@@ -9,8 +9,9 @@ import enum
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from svcpath.models.drain.deletion import Deletion
 from svcpath.models.drain.moments import Connection
-from svcpath.models.drain.timeline import Deletion, Timeline
+from svcpath.models.drain.timeline import Timeline
 
 
 class Answer(enum.Enum):

@@ -14,9 +14,10 @@ from svcpath.evidence.facts.kubernetes import Event, Object
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.formats.evidence import WatchEvent
+from svcpath.models.drain.deletion import Deletion
 from svcpath.models.drain.moments import Remark, Seen, seconds_of, stamp_of
 from svcpath.models.drain.terms import Given
-from svcpath.models.drain.timeline import Deletion, Timeline
+from svcpath.models.drain.timeline import Timeline
 from svcpath.models.drain.verdicts import findings, requests_lost
 from svcpath.reports.report import Record
 

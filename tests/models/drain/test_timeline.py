@@ -8,7 +8,8 @@ import pytest
 
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.models.drain.moments import Connection, PlaneChange, seconds_of, stamp_of
-from svcpath.models.drain.timeline import Timeline, outages, timeline
+from svcpath.models.drain.outages import outages
+from svcpath.models.drain.timeline import Timeline, timeline
 from svcpath.models.drain.verdicts import findings
 from svcpath.reports.timeline import remarks_of, seen_of
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from svcpath.models.drain.timeline import Deletion, Timeline
+from svcpath.models.drain.deletion import Deletion
+from svcpath.models.drain.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

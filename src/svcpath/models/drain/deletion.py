@@ -1,0 +1,183 @@
+"""One Pod's deletion: when it was asked for, noticed by slices, signalled, ended, listed no more, and gone.
+
+0 is the moment the API server accepted the delete: deletionTimestamp - deletionGracePeriodSeconds. Both stamps have whole
+seconds, so 0 lies up to a second later, and no later than the first watch event that carries the stamp. Times of the API
+(finishedAt) have whole seconds too; what a watch saw is taken at its receive time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.kubernetes import ContainerStatus, Endpoint, EndpointSlice, Pod
+from svcpath.models.drain.hooks import hook_of
+from svcpath.models.drain.moments import PlaneChange, Seen, seconds_of
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How one container ended; ``at`` when the watch saw it, ``finished`` the API's own stamp, seconds after 0."""
+
+    container: str
+    code: int
+    reason: str
+    at: float
+    finished: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """One Pod's deletion, seconds after its own 0 (None: not in the recording).
+
+    ``uncertain``: 0 may lie up to this much later. ``noticed``: a slice first showed the endpoint as not ready or
+    terminating. ``hook_ends``: when preStop ends by its definition, so when the signal comes. ``removed``: the slice listed
+    it no more. ``gone``: the object was deleted.
+    """
+
+    pod: str
+    namespace: str
+    node: str
+    zero: float
+    uncertain: float
+    grace: int
+    addresses: tuple[str, ...]
+    noticed: float | None
+    conditions: str
+    hook_ends: float | None
+    exits: tuple[Exit, ...]
+    removed: float | None
+    gone: float | None
+    planes: tuple[tuple[str, float, float], ...]
+
+    @property
+    def ended(self) -> float | None:
+        return max((one.at for one in self.exits), default=None)
+
+    @property
+    def killed(self) -> tuple[Exit, ...]:
+        """Containers that the kubelet killed when the grace period was used up: 137 at its end, and not for memory."""
+        deadline = max(float(self.grace), (self.hook_ends or 0.0) + 2)
+        return tuple(
+            one
+            for one in self.exits
+            if one.code == 137 and one.reason != "OOMKilled" and one.at >= deadline - 1 and self.grace > 0
+        )
+
+
+def deletions_of(seen: Sequence[Seen], planes: Sequence[PlaneChange]) -> tuple[Deletion, ...]:
+    """Every deletion of a recording, which is in the order of receipt."""
+    return tuple(_deletion(name, seen, planes) for name in _deleted(seen))
+
+
+_Name = tuple[str, str, str]
+
+
+def _deleted(seen: Iterable[Seen]) -> list[_Name]:
+    """Pods (namespace, name, uid) that are being deleted in the recording, in the order in which it was seen."""
+    found: dict[_Name, None] = {}
+    for one in seen:
+        if isinstance(one.obj, Pod) and one.obj.deleting:
+            found.setdefault((one.obj.namespace, one.obj.name, one.obj.metadata.uid), None)
+    return list(found)
+
+
+def _deletion(name: _Name, seen: Sequence[Seen], planes: Sequence[PlaneChange]) -> Deletion:
+    states = [one for one in seen if isinstance(one.obj, Pod) and _is(one.obj, name)]
+    stamped = next(one for one in states if one.obj.deleting)
+    pod: Pod = stamped.obj
+    grace = pod.metadata.deletion_grace_period_seconds or 0
+    zero = seconds_of(pod.metadata.deletion_timestamp or "") - grace
+    uncertain = min(1.0, max(0.0, stamped.received - zero)) if not stamped.first else 1.0
+    addresses = pod.ips or next((one.obj.ips for one in states if one.obj.ips), ())
+    noticed, conditions, removed = _slices(seen, pod, zero)
+    gone = next((one.received - zero for one in states if one.type == "DELETED"), None)
+    return Deletion(
+        pod=pod.name,
+        namespace=pod.namespace,
+        node=pod.spec.node_name or "",
+        zero=zero,
+        uncertain=uncertain,
+        grace=grace,
+        addresses=tuple(addresses),
+        noticed=noticed,
+        conditions=conditions,
+        hook_ends=_hook_ends(pod, grace),
+        exits=tuple(_exits(states, zero)),
+        removed=removed,
+        gone=gone,
+        planes=tuple(
+            (one.node, one.at - zero, one.at - one.after)
+            for one in planes
+            if not one.present and one.at >= zero and one.backend.rpartition(":")[0].strip("[]") in addresses
+        ),
+    )
+
+
+def _is(pod: Pod, name: _Name) -> bool:
+    return (pod.namespace, pod.name, pod.metadata.uid) == name
+
+
+def _hook_ends(pod: Pod, grace: int) -> float | None:
+    """When the last ordinary container gets its signal; None where a hook's length can't be read off."""
+    hooks = [hook_of(one.lifecycle.pre_stop if one.lifecycle else None) for one in pod.spec.containers or ()]
+    if any(not one.known for one in hooks):
+        return None
+    return max((min(one.low, float(grace)) for one in hooks), default=0.0)
+
+
+def _exits(states: Sequence[Seen], zero: float) -> list[Exit]:
+    found: dict[str, Exit] = {}
+    for one in states:
+        statuses: tuple[ContainerStatus, ...] = (
+            *(one.obj.status.container_statuses or ()),
+            *(one.obj.status.init_container_statuses or ()),
+        )
+        for status in statuses:
+            ended = status.state.terminated if status.state else None
+            if ended is None or status.name in found:
+                continue
+            finished = seconds_of(ended.finished_at) - zero if ended.finished_at else None
+            if finished is not None and finished < -1:
+                continue  # an init container that ended long before
+            found[status.name] = Exit(status.name, ended.exit_code, ended.reason or "", one.received - zero, finished)
+    return list(found.values())
+
+
+def _mine(endpoint: Endpoint, pod: Pod) -> bool:
+    reference = endpoint.target_ref
+    if reference is not None and reference.uid and pod.metadata.uid:
+        return reference.uid == pod.metadata.uid
+    if reference is not None and reference.name:
+        return reference.name == pod.name
+    return bool(set(endpoint.addresses) & set(pod.ips))
+
+
+def _slices(seen: Sequence[Seen], pod: Pod, zero: float) -> tuple[float | None, str, float | None]:
+    """When slices first showed the Pod leaving, with which conditions, and when the last slice listed it no more."""
+    noticed: float | None = None
+    conditions = ""
+    holding: set[str] = set()
+    removed: float | None = None
+    for one in seen:
+        if not isinstance(one.obj, EndpointSlice) or one.obj.namespace != pod.namespace:
+            continue
+        mine = [each for each in one.obj.endpoints or () if _mine(each, pod)]
+        if one.type == "DELETED" or not mine:
+            if one.obj.name in holding:
+                holding.discard(one.obj.name)
+                removed = one.received - zero if not holding else None
+            continue
+        holding.add(one.obj.name)
+        leaving = next((each for each in mine if each.terminating or not each.ready), None)
+        if leaving is not None and noticed is None and one.received >= zero:
+            noticed, conditions = one.received - zero, words(leaving)
+    return noticed, conditions, removed
+
+
+def words(endpoint: Endpoint) -> str:
+    return f"ready={_bool(endpoint.ready)} serving={_bool(endpoint.serving)} terminating={_bool(endpoint.terminating)}"
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,50 @@
+"""When did new connections fail? Runs of failures, with how far each edge may be off: clients try only so often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from svcpath.models.drain.moments import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A time in which new connections failed: the first that failed to the last before one that worked. The edges lie
+    between the neighbours' starts: ``before`` and ``after`` are how much earlier and later it may have been."""
+
+    start: float
+    end: float
+    failed: int
+    before: float
+    after: float
+
+
+def outages(connections: Sequence[Connection], zero: float = 0.0) -> list[Outage]:
+    """Runs of new connections that failed, in the order of their start, with the uncertainty of each edge."""
+    ordered = sorted((one for one in connections if one.kind == "new"), key=lambda one: one.start)
+    found: list[Outage] = []
+    run: list[Connection] = []
+    good: Connection | None = None
+    for one in ordered:
+        if one.outcome != "ok":
+            run.append(one)
+            continue
+        if run:
+            found.append(_outage(run, good, one, zero))
+            run = []
+        good = one
+    if run:
+        found.append(_outage(run, good, None, zero))
+    return found
+
+
+def _outage(run: Sequence[Connection], before: Connection | None, after: Connection | None, zero: float) -> Outage:
+    first, last = run[0], run[-1]
+    return Outage(
+        start=first.start - zero,
+        end=last.start - zero,
+        failed=len(run),
+        before=first.start - before.start if before else 0.0,
+        after=after.start - last.start if after else 0.0,
+    )
