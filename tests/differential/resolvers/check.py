@@ -10,7 +10,8 @@ import msgspec
 
 from svcpath.models.resolvers import scripted
 from svcpath.models.resolvers.base import Answer, Query, Unknown
-from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, host_of, replay_row, wire_text
+from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, replay_row
+from svcpath.models.resolvers.replay_queries import host_of, wire_text
 from svcpath.models.resolvers.replay_setups import SERVERS, Setup
 from tests.differential.resolvers.server import Script
 

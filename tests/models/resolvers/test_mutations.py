@@ -24,7 +24,7 @@ MUTATIONS = (
     ("musl.py", 'return self._fail("EAI_NODATA", NODATA, now)', "return now", "musl goes on after NODATA"),
     ("musl.py", 'name.count(".") >= config.ndots', 'name.count(".") > config.ndots', "ndots off by one in musl"),
     (
-        "musl.py",
+        "musl_conf.py",
         "LINE_BYTES, HOSTS_LINE_BYTES = 3, 48, 256, 512",
         "LINE_BYTES, HOSTS_LINE_BYTES = 3, 48, 2560, 512",
         "no line limit in musl",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from svcpath.errors import UsageError
-from svcpath.models.resolvers import musl
+from svcpath.models.resolvers import musl_conf
 from svcpath.models.resolvers.base import Asking, Model
 from svcpath.models.resolvers.cares import Cares
 from svcpath.models.resolvers.dnspython import Dnspython
@@ -150,4 +150,4 @@ def nameservers(conf: str | None) -> tuple[str, ...]:
         words = line.split()
         if len(words) > 1 and words[0] == "nameserver" and is_address(words[1]):
             found.append(words[1])
-    return tuple(found) or musl.parse(conf).servers
+    return tuple(found) or musl_conf.parse(conf).servers

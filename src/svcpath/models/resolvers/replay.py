@@ -17,8 +17,9 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.models.resolvers import registry, scripted
-from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Trace, Unknown, World, run
-from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold, unmapped
+from svcpath.models.resolvers import replay_queries as queries
+from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Unknown, World, run
+from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
 from svcpath.models.resolvers.replay_setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
 
 REPLAY_TRACES = 1024
@@ -126,12 +127,12 @@ class RowWorld:
         self.missing: list[str] = []
 
     def answer(self, query: Query) -> Answer | Unknown:
-        where = host_of(query.server)
+        where = queries.host_of(query.server)
         if where not in SERVERS:
             return Answer("UNREACHABLE")
         if query.malformed:
             return Answer("FORMERR")
-        name = fold(wire_text(query.name))
+        name = fold(queries.wire_text(query.name))
         action = self._actions.get((where, query.transport, query.type, name))
         if action is None:
             # The second query of a TCP connection that the server closed never reached its log.
@@ -144,18 +145,8 @@ class RowWorld:
         return msgspec.structs.replace(answer, delay=delay) if delay and not answer.silent else answer
 
 
-def host_of(server: str) -> str:
-    """Where a nameserver written with a scope or as an IPv4-mapped address is found: the server that logs the query."""
-    return unmapped(server.partition("%")[0])
-
-
 def _other(kind: str) -> str:
     return "AAAA" if kind == "A" else "A"
-
-
-def wire_text(name: str) -> str:
-    """A name's bytes as the recording shows them (one character a byte)."""
-    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def environment(row: Row) -> Environment:
@@ -226,8 +217,8 @@ def compare(row: Row, ways: tuple[tuple[Resolution, ...], ...], result: Any) -> 
         reason=reason,
         expected=tuple(dict.fromkeys(" ; ".join(map(show_key, keys)) for keys in predicted)),
         recorded=" ; ".join(map(show_key, recorded)),
-        expected_queries=tuple(_show(*query) for query in _predicted(best)),
-        recorded_queries=tuple(_show(q.server, q.transport, q.type, q.name) for q in row.queries),
+        expected_queries=tuple(queries.show(*query) for query in queries.predicted(best)),
+        recorded_queries=tuple(queries.show(q.server, q.transport, q.type, q.name) for q in row.queries),
     )
 
 
@@ -264,49 +255,6 @@ def replay(rows: Iterable[tuple[Row, Any]]) -> Summary:
     )
 
 
-# --- queries --------------------------------------------------------------------------------------------------------
-
-Wire = tuple[str, str, str, str]
-
-
-def _predicted(way: tuple[Resolution, ...], *, after_close: bool = False) -> list[Wire]:
-    return [wire for one in way for wire in sent_queries(one.trace, after_close=after_close)]
-
-
-def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
-    """What a server sees of a trace: nothing of queries to closed ports. Whether it still sees the other TCP query of a
-    batch once it ended a connection is timing: ``after_close`` says."""
-    seen: list[Wire] = []
-    for step in trace.steps:
-        closed = False
-        for query, answer in zip(step.batch.queries, step.answers, strict=True):
-            if answer.rcode == "UNREACHABLE" or (closed and not after_close):
-                continue
-            closed = answer.rcode == "CLOSED" or (answer.rcode == "TIMEOUT" and query.transport == "tcp")
-            if query.malformed:
-                seen.append((host_of(query.server), query.transport, "?", "?malformed"))
-            else:
-                seen.append((host_of(query.server), query.transport, query.type, fold(wire_text(query.name))))
-    return seen
-
-
-def _groups(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
-    groups: list[tuple[str, list[Wire]]] = []
-    for query in queries:
-        if groups and groups[-1][0] == query[3]:
-            groups[-1][1].append(query)
-        else:
-            groups.append((query[3], [query]))
-    return groups
-
-
-def _by_name(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
-    names: dict[str, list[Wire]] = {}
-    for query in queries:
-        names.setdefault(query[3], []).append(query)
-    return list(names.items())
-
-
 def _same_queries(row: Row, way: tuple[Resolution, ...], ordered: bool) -> bool:
     """Names in the same order, and for each the same questions; their order counts for sequential senders alone."""
     recorded = [
@@ -315,31 +263,9 @@ def _same_queries(row: Row, way: tuple[Resolution, ...], ordered: bool) -> bool:
     ]
     racy = any(step.batch.racy for one in way for step in one.trace.steps)
     return any(
-        same_order(_predicted(way, after_close=after_close), recorded, ordered=ordered, racy=racy)
+        queries.same_order(queries.predicted(way, after_close=after_close), recorded, ordered=ordered, racy=racy)
         for after_close in (False, True)
     )
-
-
-def same_order(predicted: list[Wire], recorded: list[Wire], *, ordered: bool, racy: bool) -> bool:
-    """With several servers, a late datagram to one may be read after the next name's to another: then names count in
-    the order of their first query."""
-    if not ordered and len({query[0] for query in predicted}) > 1:
-        mine, theirs = _by_name(predicted), _by_name(recorded)
-    else:
-        mine, theirs = _groups(predicted), _groups(recorded)
-    if [name for name, _ in mine] != [name for name, _ in theirs]:
-        return False
-    for (_, left), (_, right) in zip(mine, theirs, strict=True):
-        if racy:
-            if set(left) != set(right) or (len({q[0] for q in left}) == 1 and len(left) != len(right)):
-                return False
-        elif (left if ordered else sorted(left)) != (right if ordered else sorted(right)):
-            return False
-    return True
-
-
-def _show(server: str, transport: str, kind: str, name: str) -> str:
-    return f"{kind} {name} ({transport}, {server})"
 
 
 # --- outcomes -------------------------------------------------------------------------------------------------------

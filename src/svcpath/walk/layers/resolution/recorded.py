@@ -7,7 +7,7 @@ from typing import Any
 from svcpath.evidence.facts.dns import Lookup
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers import glibc_conf, musl
+from svcpath.models.resolvers import glibc_conf, musl_conf
 from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
@@ -160,7 +160,7 @@ def _in_hosts(client: Client, name: str, addresses: list[str]) -> Observation[An
 def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str) -> list[Finding]:
     """Durations that cluster at multiples of the resolver's timeout, and what conntrack counted meanwhile."""
     seconds: tuple[float, ...] = one.fact.seconds
-    timeout = float(musl.parse(client.conf).timeout) if client.conf is not None else 5.0
+    timeout = float(musl_conf.parse(client.conf).timeout) if client.conf is not None else 5.0
     if timeout < 1:
         return []
     slow = [

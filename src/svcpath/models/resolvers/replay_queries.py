@@ -1,0 +1,80 @@
+"""The queries of a model's trace as a server would log them, and when they count as those that a server did log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from svcpath.models.resolvers.base import Resolution, Trace
+from svcpath.models.resolvers.environment import fold, unmapped
+
+Wire = tuple[str, str, str, str]
+
+
+def predicted(way: tuple[Resolution, ...], *, after_close: bool = False) -> list[Wire]:
+    return [wire for one in way for wire in sent_queries(one.trace, after_close=after_close)]
+
+
+def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
+    """What a server sees of a trace: nothing of queries to closed ports. Whether it still sees the other TCP query of a
+    batch once it ended a connection is timing: ``after_close`` says."""
+    seen: list[Wire] = []
+    for step in trace.steps:
+        closed = False
+        for query, answer in zip(step.batch.queries, step.answers, strict=True):
+            if answer.rcode == "UNREACHABLE" or (closed and not after_close):
+                continue
+            closed = answer.rcode == "CLOSED" or (answer.rcode == "TIMEOUT" and query.transport == "tcp")
+            if query.malformed:
+                seen.append((host_of(query.server), query.transport, "?", "?malformed"))
+            else:
+                seen.append((host_of(query.server), query.transport, query.type, fold(wire_text(query.name))))
+    return seen
+
+
+def _groups(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
+    groups: list[tuple[str, list[Wire]]] = []
+    for query in queries:
+        if groups and groups[-1][0] == query[3]:
+            groups[-1][1].append(query)
+        else:
+            groups.append((query[3], [query]))
+    return groups
+
+
+def _by_name(queries: Iterable[Wire]) -> list[tuple[str, list[Wire]]]:
+    names: dict[str, list[Wire]] = {}
+    for query in queries:
+        names.setdefault(query[3], []).append(query)
+    return list(names.items())
+
+
+def same_order(predicted: list[Wire], recorded: list[Wire], *, ordered: bool, racy: bool) -> bool:
+    """With several servers, a late datagram to one may be read after the next name's to another: then names count in
+    the order of their first query."""
+    if not ordered and len({query[0] for query in predicted}) > 1:
+        mine, theirs = _by_name(predicted), _by_name(recorded)
+    else:
+        mine, theirs = _groups(predicted), _groups(recorded)
+    if [name for name, _ in mine] != [name for name, _ in theirs]:
+        return False
+    for (_, left), (_, right) in zip(mine, theirs, strict=True):
+        if racy:
+            if set(left) != set(right) or (len({q[0] for q in left}) == 1 and len(left) != len(right)):
+                return False
+        elif (left if ordered else sorted(left)) != (right if ordered else sorted(right)):
+            return False
+    return True
+
+
+def show(server: str, transport: str, kind: str, name: str) -> str:
+    return f"{kind} {name} ({transport}, {server})"
+
+
+def host_of(server: str) -> str:
+    """Where a nameserver written with a scope or as an IPv4-mapped address is found: the server that logs the query."""
+    return unmapped(server.partition("%")[0])
+
+
+def wire_text(name: str) -> str:
+    """A name's bytes as the recording shows them (one character a byte)."""
+    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("latin-1")
