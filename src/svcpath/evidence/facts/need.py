@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Kind(enum.Enum):
     """Kinds of fact. One word per kind, shared by Needs, Observations, formats and bundles."""
 
-    # Kubernetes objects (facts/kubernetes.py)
+    # Kubernetes objects (facts/kubernetes)
     SERVICE = "Service"
     ENDPOINT_SLICE = "EndpointSlice"
     ENDPOINTS = "Endpoints"

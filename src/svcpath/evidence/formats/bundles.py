@@ -34,7 +34,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     name: found
     for module in (connections, conntrack, dns, kubernetes, node, sockets, text)
     for name, found in inspect.getmembers(module, inspect.isclass)
-    if issubclass(found, msgspec.Struct) and found.__module__ == module.__name__
+    if issubclass(found, msgspec.Struct) and f"{found.__module__}.".startswith(f"{module.__name__}.")
 }
 _TEXTS = (text.RawText, text.LogText)
 MANIFEST, OBSERVATIONS, NEEDS = "manifest.json", "observations.jsonl", "needs.jsonl"

@@ -5,7 +5,7 @@
     expected(service, slices, node_view(node)) -> (Expectation, ...)            what a correct node must have
     drift(table, services, slices, node_view(node), times=...) -> DriftReport   the difference, both ways
 
-Pure: nothing here reads a file, a clock or the network. Raw dumps arrive as text, API objects as facts/kubernetes.py
+Pure: nothing here reads a file, a clock or the network. Raw dumps arrive as text, API objects as facts/kubernetes
 has them. ``ruleset`` holds rules of netfilter as data, ``netfilter`` walks packets through them, ``layout`` finds
 kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, commands) parse; ``names`` knows
 the chain hashes.

@@ -1,0 +1,112 @@
+"""Containers: ports, probes, hooks, and the states they go through. Kubernetes API v1.35, core/v1."""
+
+from __future__ import annotations
+
+import msgspec
+
+from svcpath.evidence.facts.kubernetes.meta import Record
+
+
+class ContainerPort(Record, frozen=True, kw_only=True):
+    name: str | None = None
+    container_port: int = 0
+    host_port: int | None = None
+    protocol: str | None = None
+
+
+class ExecAction(Record, frozen=True, kw_only=True):
+    command: tuple[str, ...] | None = None
+
+
+class HTTPGetAction(Record, frozen=True, kw_only=True):
+    host: str | None = None
+    path: str | None = None
+    port: int | str | None = None
+    scheme: str | None = None
+
+
+class TCPSocketAction(Record, frozen=True, kw_only=True):
+    host: str | None = None
+    port: int | str | None = None
+
+
+class GRPCAction(Record, frozen=True, kw_only=True):
+    port: int | None = None
+    service: str | None = None
+
+
+class SleepAction(Record, frozen=True, kw_only=True):
+    seconds: int = 0
+
+
+class LifecycleHandler(Record, frozen=True, kw_only=True):
+    exec: ExecAction | None = None
+    http_get: HTTPGetAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+    sleep: SleepAction | None = None
+
+
+class Lifecycle(Record, frozen=True, kw_only=True):
+    post_start: LifecycleHandler | None = None
+    pre_stop: LifecycleHandler | None = None
+    stop_signal: str | None = None
+
+
+class Probe(Record, frozen=True, kw_only=True):
+    exec: ExecAction | None = None
+    http_get: HTTPGetAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+    grpc: GRPCAction | None = None
+    initial_delay_seconds: int | None = None
+    timeout_seconds: int | None = None
+    period_seconds: int | None = None
+    success_threshold: int | None = None
+    failure_threshold: int | None = None
+
+
+class Container(Record, frozen=True, kw_only=True):
+    name: str = ""
+    image: str = ""
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    ports: tuple[ContainerPort, ...] | None = None
+    readiness_probe: Probe | None = None
+    liveness_probe: Probe | None = None
+    startup_probe: Probe | None = None
+    lifecycle: Lifecycle | None = None
+    restart_policy: str | None = None
+
+
+class ContainerStateWaiting(Record, frozen=True, kw_only=True):
+    reason: str | None = None
+    message: str | None = None
+
+
+class ContainerStateRunning(Record, frozen=True, kw_only=True):
+    started_at: str | None = None
+
+
+class ContainerStateTerminated(Record, frozen=True, kw_only=True):
+    exit_code: int = 0
+    signal: int | None = None
+    reason: str | None = None
+    message: str | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+
+
+class ContainerState(Record, frozen=True, kw_only=True):
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
+
+
+class ContainerStatus(Record, frozen=True, kw_only=True):
+    name: str = ""
+    ready: bool = False
+    restart_count: int = 0
+    started: bool | None = None
+    image: str = ""
+    image_id: str = msgspec.field(name="imageID", default="")
+    state: ContainerState | None = None
+    last_state: ContainerState | None = None

@@ -1,0 +1,98 @@
+"""What every object of the API has: names, labels, owners, stamps; and what several kinds share.
+
+Kubernetes API v1.35 (meta/v1, core/v1 ObjectReference and Condition, meta/v1 LabelSelector).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Base of every API record: frozen, keyword-only, camelCase on the wire."""
+
+
+class ManagedFields(Record, frozen=True, kw_only=True):
+    manager: str = ""
+    operation: str = ""
+    time: str | None = None
+    subresource: str = ""
+
+
+class OwnerReference(Record, frozen=True, kw_only=True):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class ObjectMeta(Record, frozen=True, kw_only=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    generation: int | None = None
+    resource_version: str = ""
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+    managed_fields: tuple[ManagedFields, ...] | None = None
+    finalizers: tuple[str, ...] | None = None
+
+
+class Object(Record, frozen=True, kw_only=True):
+    """What every API object has."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.metadata.labels or {}
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        return self.metadata.annotations or {}
+
+
+class ObjectReference(Record, frozen=True, kw_only=True):
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    api_version: str = ""
+    field_path: str = ""
+
+
+class Condition(Record, frozen=True, kw_only=True):
+    """A condition of a Pod, Node, Deployment, ...; ``status`` is "True", "False" or "Unknown"."""
+
+    type: str = ""
+    status: str = ""
+    reason: str | None = None
+    message: str | None = None
+    last_transition_time: str | None = None
+    last_heartbeat_time: str | None = None
+    last_update_time: str | None = None
+
+
+class LabelSelectorRequirement(Record, frozen=True, kw_only=True):
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class LabelSelector(Record, frozen=True, kw_only=True):
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[LabelSelectorRequirement, ...] | None = None

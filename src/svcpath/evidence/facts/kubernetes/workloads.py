@@ -1,0 +1,75 @@
+"""What makes Pods: Deployments and their kind, and CRDs that look like them. Kubernetes API v1.35, apps/v1 and batch/v1."""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes.meta import Condition, LabelSelector, Object, ObjectMeta, Record
+from svcpath.evidence.facts.kubernetes.pods import PodSpec
+
+WORKLOAD_KINDS = frozenset(
+    {
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "DaemonSet",
+        "Job",
+        "CronJob",
+        "ReplicationController",
+        "Rollout",
+    }
+)
+
+
+class PodTemplate(Record, frozen=True, kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+
+
+class RollingUpdate(Record, frozen=True, kw_only=True):
+    max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
+    partition: int | None = None
+
+
+class Strategy(Record, frozen=True, kw_only=True):
+    type: str | None = None
+    rolling_update: RollingUpdate | None = None
+
+
+class JobTemplate(Record, frozen=True, kw_only=True):
+    """What a CronJob makes Jobs from."""
+
+    spec: WorkloadSpec
+
+
+class WorkloadSpec(Record, frozen=True, kw_only=True):
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplate | None = None
+    strategy: Strategy | None = None
+    update_strategy: Strategy | None = None
+    min_ready_seconds: int | None = None
+    progress_deadline_seconds: int | None = None
+    service_name: str | None = None
+    paused: bool | None = None
+    job_template: JobTemplate | None = None
+
+
+class WorkloadStatus(Record, frozen=True, kw_only=True):
+    observed_generation: int | None = None
+    replicas: int | None = None
+    updated_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
+    unavailable_replicas: int | None = None
+    terminating_replicas: int | None = None
+    desired_number_scheduled: int | None = None
+    number_ready: int | None = None
+    updated_number_scheduled: int | None = None
+    conditions: tuple[Condition, ...] | None = None
+
+
+class Workload(Object, frozen=True, kw_only=True):
+    """Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, or any object with ``spec.template``."""
+
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
