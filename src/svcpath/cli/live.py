@@ -122,7 +122,7 @@ def settled(call: Call, source: ClusterSource) -> Call:
         namespace = namespace or call.namespace or asked.namespace or source.namespace
         if asked.service:
             source.expect(call.namespace or asked.namespace, asked.service, f"{namespace}/{name}", call.container)
-        _must_be_there(source, namespace, name)
+        _must_be_there(source, namespace, name, call.container)
     return call
 
 
@@ -238,10 +238,15 @@ def sender(source: Source, client: str, namespace: str) -> str:
     return f"pod/{space}/{bare}"
 
 
-def _must_be_there(source: Source, namespace: str, name: str) -> None:
+def _must_be_there(source: Source, namespace: str, name: str, container: str = "") -> None:
     (found,) = source.observe([Need(Kind.POD, namespace=namespace, name=name, permission="get pods")])
     if all(one.state is State.ABSENT for one in found):
         raise UnknownTarget(f"no Pod {name} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
+    spec = next((one.value.spec for one in found if one.value is not None), None)
+    if container and spec is not None:
+        every = [one.name for one in (*(spec.containers or ()), *(spec.init_containers or ()))]
+        if container not in every:
+            raise UnknownTarget(f"Pod {name} has no container {container}; it has {', '.join(every)}")
 
 
 def progress(result: LayerResult) -> None:

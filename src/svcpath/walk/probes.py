@@ -43,12 +43,15 @@ def ask(request: Request) -> Asking[None]:
     if (direct or through) and request.client:
         nodes_ports = yield from _node_ports(view)
         yield from _probe(request, (*direct, *through, *_large(view), *nodes_ports))
+    elif (direct or through) and request.client_node and not request.each_node:
+        yield (_from_node(request.client_node, (*direct, *through)),)
     if through and request.each_node:
         nodes = yield from nodes_of_cluster()
-        yield tuple(
-            Need(Kind.ATTEMPTS, node=one.fact.name, cost=Cost.PROBE, permission="create pods/exec", about=through)
-            for one in nodes.present[:MAX_NODES]
-        )
+        yield tuple(_from_node(one.fact.name, through) for one in nodes.present[:MAX_NODES])
+
+
+def _from_node(node: str, urls: tuple[str, ...]) -> Need:
+    return Need(Kind.ATTEMPTS, node=node, cost=Cost.PROBE, permission="create pods/exec", about=urls)
 
 
 def _probe(request: Request, urls: tuple[str, ...]) -> Generator[Batch, Replies, None]:
@@ -123,8 +126,10 @@ def _large(view: Scene) -> tuple[str, ...]:
 
 
 def _node_ports(view: Scene) -> Asking[tuple[str, ...]]:
-    """The Service's node ports on nodes that should answer there: with externalTrafficPolicy Local those alone that have an
-    endpoint of their own."""
+    """The Service's node ports on nodes that should answer there. With externalTrafficPolicy Local that is the client's own
+    alone, if it has an endpoint: another node treats a Pod's packet as one from inside, may send it on to a third without
+    masquerading it, and the answer then comes back untranslated (pkg/proxy/iptables/proxier.go, "pod traffic for ...
+    external destinations")."""
     service = view.service
     if service is None or not any(port.node_port for port in view.service_ports):
         return ()
@@ -136,7 +141,7 @@ def _node_ports(view: Scene) -> Asking[tuple[str, ...]]:
     for port in view.service_ports:
         having = {one.endpoint.node_name for one in view.usable_for(port)}
         local = service.spec.external_traffic_policy == "Local"
-        nodes = [one.fact for one in listed.present if not local or one.fact.name in having]
+        nodes = [one.fact for one in listed.present if not local or one.fact.name == home in having]
         nodes.sort(key=lambda one: (one.name != home, one.name not in having, one.name))
         if not port.node_port or port.protocol not in _PROTOCOLS or not having:
             continue

@@ -83,9 +83,13 @@ def request(
             raise UsageError(f"target {target!r}: give a Service as svc/NAME")
     else:
         name = target
-        if not namespace and "." in name.rstrip("."):
-            name, _, rest = name.rstrip(".").partition(".")
-            namespace = rest.partition(".")[0]
+    # A Service's name is a DNS label (RFC 1035): a dot begins the namespace.
+    name, dot, rest = name.rstrip(".").partition(".")
+    if dot:
+        space = rest.partition(".")[0]
+        if namespace and space != namespace:
+            raise UsageError(f"target {target!r} is in namespace {space}, and -n says {namespace}: give one of them")
+        namespace = space
     pod = node = ""
     if client:
         kind, slash, rest = client.partition("/")

@@ -13,7 +13,16 @@ from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Falsifier, Finding, Hypothesis, Judgement, Standing, Status
+from svcpath.walk.findings.finding import (
+    Evidence,
+    Falsifier,
+    Finding,
+    Hypothesis,
+    Judgement,
+    NotTested,
+    Standing,
+    Status,
+)
 from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
 from svcpath.walk.shell import shell
 
@@ -27,6 +36,7 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         return Judgement(looked=False)
     findings: list[Finding] = []
     phrases: list[str] = []
+    quiet: list[str] = []
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
     for (address, port, _), held in found.items():
         endpoint = by_address[address]
@@ -34,6 +44,10 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         newest, observation = held[-1]
         place = host_port(endpoint.address, port)
         failed = [one for one, _ in held if one.outcome in FAILED]
+        if all(one.outcome == "unanswered" for one, _ in held):
+            phrases.append(f"a datagram to {place} {_word(newest)}")
+            quiet.append(place)
+            continue
         if not failed:
             phrases.append(f"direct {place} {_word(newest)}")
             if all(_unanswered(one) for one, _ in held):
@@ -43,7 +57,11 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         outcome = failed[-1].outcome
         phrases.append(f"direct {place} {outcome}{share}")
         findings.append(_finding(view, endpoint, port, failed[-1], observation, share))
-    return Judgement(findings=tuple(findings), phrase=", ".join(phrases[:4]))
+    gaps: tuple[NotTested, ...] = ()
+    if quiet:
+        why = "nothing came back, which is not a refusal: only a reply of the application would show more"
+        gaps = (NotTested("pod", f"an answer to a datagram from {', '.join(quiet[:4])}", why),)
+    return Judgement(findings=tuple(findings), not_tested=gaps, phrase=", ".join(phrases[:4]))
 
 
 def lost(view: Scene, attempts: Reply) -> dict[str, tuple[EndpointView, Observation[Attempts]]]:
@@ -85,7 +103,7 @@ def _same_pod(one: str, other: str) -> bool:
 
 def _word(attempt: Attempt) -> str:
     if attempt.outcome == "unanswered":
-        return "took a datagram: not answered, which is not refused"
+        return "not answered, which is not refused"
     if attempt.outcome == "ok":
         return "answers" if not attempt.status else f"answers {attempt.status}"
     return f"connects, {attempt.outcome} {attempt.status or attempt.error}".strip()

@@ -1,0 +1,91 @@
+"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose said on it.
+
+All that can be made on the lab: SVCPATH_AGREEMENT=all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svcpath.cli.app import run
+from svcpath.lab import home as homes
+from svcpath.lab import labs
+from svcpath.lab.faults import make, steps
+from svcpath.lab.faults.fault import Fault, shipped
+from svcpath.lab.faults.ground import Ground
+from svcpath.lab.faults.scene import Scene
+from tests.live.conftest import Lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+
+#: One for each layer at least, and those that only a live look decides.
+CHOSEN = (
+    "coredns-scaled-to-zero",
+    "foreign-drop",
+    "healthy-headless",
+    "healthy-node-port",
+    "mtu-black-hole",
+    "readiness-failing",
+    "return-route-broken",
+    "reverse-path-filter",
+    "silent-application",
+    "target-port-unheard",
+)
+#: What only a live look decides: the code that it must give.
+DECIDED = {"mtu-black-hole": "SP508", "return-route-broken": "SP507", "reverse-path-filter": "SP617"}
+
+
+def faults() -> list[Fault]:
+    return [one for one in shipped() if one.name in CHOSEN or os.environ.get("SVCPATH_AGREEMENT") == "all"]
+
+
+@pytest.fixture(params=faults(), ids=lambda one: one.name)
+def made(lab: Lab, request: pytest.FixtureRequest) -> Iterator[tuple[Fault, Ground]]:
+    """The fault, standing."""
+    fault: Fault = request.param
+    place = homes.home(os.environ["SVCPATH_TEST_LAB"])
+    spec = place.read_spec()
+    if not fault.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider):
+        pytest.skip(f"can't be made on a lab of {spec.proxy_mode} and {spec.ip_family}")
+    provider = labs.provider(place)
+    ground = Ground(provider, provider.kubectl(), Scene.draw(random.Random(fault.name)))
+    try:
+        make.stand(ground, fault, place.name)
+        steps.run_all(ground, fault.steps)
+        time.sleep(fault.settle)
+        yield fault, ground
+    finally:
+        assert make.undo(ground, fault) == []
+
+
+def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(
+    made: tuple[Fault, Ground], lab: Lab, tmp_path: Path
+) -> None:
+    fault, ground = made
+    target = fault.target
+    asked = [
+        f"svc/{ground.fill(target.service)}",
+        *("-n", ground.scene.namespace, "--from", f"pod/{ground.fill(target.client)}"),
+        *(["--port", str(ground.fill(target.port))] if target.port else []),
+        *(["--as", str(ground.fill(target.as_name))] if target.as_name else []),
+    ]
+    cluster = ["--kubeconfig", lab.kubeconfig, "--timeout", "120s"]
+    live, offline, bundle = tmp_path / "live.json", tmp_path / "offline.json", tmp_path / "held.tar.zst"
+    run(["diagnose", *asked, *cluster, "-o", f"json={live}"])
+    assert run(["collect", *asked, *cluster, "-o", str(bundle)]) == 0
+    run(["diagnose", *asked, "--evidence", str(bundle), "-o", f"json={offline}"])
+    said, again = (json.loads(path.read_text())["verdict"] for path in (live, offline))
+    assert {key: said[key] for key in ("status", "layer", "code")} == {
+        key: again[key] for key in ("status", "layer", "code")
+    }, (said, again)
+    accused = said["status"] == "fault" and "fault" not in fault.expect.statuses
+    assert not accused, said
+    if fault.name in DECIDED:
+        assert (said["code"], said["standing"]) == (DECIDED[fault.name], "proven")
