@@ -11,10 +11,15 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import svcpath
 from svcpath.cli.app import run
+from svcpath.evidence.formats.bundles import Manifest, of_log
+from svcpath.evidence.sources import bundle as bundles
+from svcpath.evidence.sources.recording import RecordingSource
 from svcpath.lab import home as homes
 from svcpath.lab import labs
 from svcpath.lab.faults import make, steps
@@ -46,9 +51,10 @@ def faults() -> list[Fault]:
     return [one for one in shipped() if one.name in CHOSEN or os.environ.get("SVCPATH_AGREEMENT") == "all"]
 
 
-@pytest.fixture(params=faults(), ids=lambda one: one.name)
-def made(lab: Lab, request: pytest.FixtureRequest) -> Iterator[tuple[Fault, Ground]]:
+@pytest.fixture(scope="module", params=faults(), ids=lambda one: one.name)
+def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tuple[Fault, Ground]]:
     """The fault, standing."""
+    del alone
     fault: Fault = request.param
     place = homes.home(os.environ["SVCPATH_TEST_LAB"])
     spec = place.read_spec()
@@ -70,22 +76,39 @@ def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(
 ) -> None:
     fault, ground = made
     target = fault.target
-    asked = [
-        f"svc/{ground.fill(target.service)}",
-        *("-n", ground.scene.namespace, "--from", f"pod/{ground.fill(target.client)}"),
-        *(["--port", str(ground.fill(target.port))] if target.port else []),
-        *(["--as", str(ground.fill(target.as_name))] if target.as_name else []),
-    ]
+    namespace = ground.scene.namespace
+    asked: dict[str, Any] = {
+        "namespace": namespace,
+        "client": f"pod/{ground.fill(target.client)}",
+        "port": str(ground.fill(target.port)),
+        "as_name": str(ground.fill(target.as_name)),
+    }
+    service, bundle = f"svc/{ground.fill(target.service)}", tmp_path / "held.tar.zst"
+    with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=120) as cluster:
+        recorder = RecordingSource(cluster)
+        live = svcpath.diagnose(recorder, service, **asked)
+    bundles.write(bundle, of_log(recorder.log, Manifest()))
+    offline = svcpath.diagnose(svcpath.bundle(bundle), service, **asked)
+    assert offline == live
+    said = live.verdict
+    assert not (said.status == "fault" and "fault" not in fault.expect.statuses), said
+    if fault.name in DECIDED and said.layer != "resolution":
+        # The cluster DNS may have a Pod on the node in question: then lookups fail first, now and then.
+        assert (said.code, said.standing) == (DECIDED[fault.name], "proven"), said
+
+
+def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(
+    made: tuple[Fault, Ground], lab: Lab, tmp_path: Path
+) -> None:
+    fault, ground = made
+    if fault.expect.statuses != ("fault",) or fault.name in DECIDED:
+        pytest.skip("only where two looks, one after the other, must see the same")
+    asked = [f"svc/{ground.fill(fault.target.service)}", "-n", ground.scene.namespace]
+    asked += ["--from", f"pod/{ground.fill(fault.target.client)}"]
     cluster = ["--kubeconfig", lab.kubeconfig, "--timeout", "120s"]
     live, offline, bundle = tmp_path / "live.json", tmp_path / "offline.json", tmp_path / "held.tar.zst"
     run(["diagnose", *asked, *cluster, "-o", f"json={live}"])
     assert run(["collect", *asked, *cluster, "-o", str(bundle)]) == 0
     run(["diagnose", *asked, "--evidence", str(bundle), "-o", f"json={offline}"])
     said, again = (json.loads(path.read_text())["verdict"] for path in (live, offline))
-    assert {key: said[key] for key in ("status", "layer", "code")} == {
-        key: again[key] for key in ("status", "layer", "code")
-    }, (said, again)
-    accused = said["status"] == "fault" and "fault" not in fault.expect.statuses
-    assert not accused, said
-    if fault.name in DECIDED:
-        assert (said["code"], said["standing"]) == (DECIDED[fault.name], "proven")
+    assert [said[key] for key in ("status", "layer", "code")] == [again[key] for key in ("status", "layer", "code")]

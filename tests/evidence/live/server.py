@@ -171,6 +171,9 @@ class Api:
     async def _exec(self, request: web.Request) -> web.StreamResponse:
         if self.exec_trouble == "forbidden":
             return web.json_response({"message": "no"}, status=403)
+        if self.exec_trouble == "unreachable node":
+            said = "error dialing backend: dial tcp 172.30.0.12:10250: connect: no route to host"
+            return web.json_response({"kind": "Status", "message": said, "code": 500}, status=500)
         socket = web.WebSocketResponse(protocols=("v5.channel.k8s.io", "v4.channel.k8s.io"))
         await socket.prepare(request)
         command = request.query.getall("command")

@@ -103,6 +103,30 @@ def test_an_object_that_is_not_there_is_absent(scripted: Api, source: Source) ->
         assert one(cluster, Need(Kind.SERVICE, namespace=NAMESPACE, name="nope")).state is State.ABSENT
 
 
+@pytest.mark.parametrize("service", ["wrong-port", "echo-server", "empty-service"])
+def test_what_is_begun_ahead_is_what_the_walk_asks_and_asked_once(scripted: Api, source: Source, service: str) -> None:
+    reports: list[Report] = []
+    asked: list[list[str]] = []
+    for ahead in (False, True):
+        scripted.seen.clear()
+        with source(scripted) as cluster:
+            one(cluster, Need(Kind.POD, namespace=NAMESPACE, name="client"))
+            if ahead:
+                cluster.expect(NAMESPACE, service, CLIENT)
+            reports.append(diagnose(cluster, service))
+        asked.append(sorted(path for _, path in scripted.seen))
+    assert asked[0] == asked[1]
+    assert reports[0].verdict == reports[1].verdict
+    assert [layer.sentence for layer in reports[0].layers] == [layer.sentence for layer in reports[1].layers]
+
+
+def test_what_was_begun_ahead_ends_with_the_source(scripted: Api, source: Source) -> None:
+    scripted.exec_trouble = "slow"
+    with source(scripted, timeout=30.0) as cluster:
+        cluster.expect(NAMESPACE, "wrong-port", CLIENT)
+    cluster.close()
+
+
 def test_the_number_of_calls_does_not_grow_with_other_services(scripted: Api, source: Source) -> None:
     with source(scripted) as cluster:
         diagnose(cluster)

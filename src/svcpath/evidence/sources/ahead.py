@@ -19,9 +19,7 @@ Meet = Callable[[Need], Awaitable[tuple[Observation[Any], ...]]]
 MAX_PODS = 20
 _OBJECTS = (
     Kind.POD,
-    Kind.NETWORK_POLICY,
     Kind.WORKLOAD,
-    Kind.POD_DISRUPTION_BUDGET,
     Kind.EVENT,
 )
 
@@ -66,6 +64,8 @@ async def _backends(meet: Meet, namespace: str, service: str) -> None:
         for endpoint in one.endpoints or ()
         if (reference := endpoint.target_ref) and reference.kind in ("", "Pod") and reference.name and endpoint.ready
     )
-    await asyncio.gather(
-        *(meet(Need(Kind.SOCKETS, pod=f"{namespace}/{name}", cost=Cost.EXEC)) for name in list(names)[:MAX_PODS])
-    )
+    needs = [Need(Kind.SOCKETS, pod=f"{namespace}/{name}", cost=Cost.EXEC) for name in list(names)[:MAX_PODS]]
+    if names:
+        # Policies are read where there is a backend that they could keep the client from.
+        needs.append(Need(Kind.NETWORK_POLICY, namespace=namespace))
+    await asyncio.gather(*(meet(need) for need in needs))

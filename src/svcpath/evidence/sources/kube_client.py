@@ -247,7 +247,10 @@ class KubeClient:
         except TimeoutError:
             return stream.ended(f"the command did not end in {seconds:.0f} s")
         except aiohttp.WSServerHandshakeError as error:
-            raise ApiTrouble(_message(error.status, b""), status=error.status) from error
+            words = _message(error.status, b"")
+            if error.status in (500, 502, 503, 504):
+                words += ": it does not reach the kubelet of the Pod's node, or the kubelet could not start the command"
+            raise ApiTrouble(words, status=error.status) from error
         except aiohttp.ClientError as error:
             if stream.started:
                 return stream.ended(f"the exec stream broke: {_short(error)}")
