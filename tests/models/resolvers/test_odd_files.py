@@ -42,6 +42,7 @@ SCOPES = [
     ("musl-1.2.3", "2001:db8::1%lo", "EAI_NONAME"),
     ("glibc", "2001:db8::1%lo", "EAI_NONAME"),
     ("glibc", "fe80::1%eth0", "fe80::1"),
+    ("node-lookup", "2001:db8::1%lo", "2001:db8::1"),
 ]
 
 

@@ -13,7 +13,7 @@ from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.cares import sendable
 from svcpath.models.resolvers.cares_send import Channel
-from svcpath.models.resolvers.environment import INET6, Environment, to_ascii
+from svcpath.models.resolvers.environment import INET6, Environment, ipv6_literal, to_ascii
 from svcpath.models.resolvers.glibc import Glibc
 from svcpath.models.resolvers.musl import Musl
 
@@ -67,6 +67,9 @@ class NodeResolve:
         return self._fail(result.status.removeprefix("ARES_"), name, ANSWERED, channel.now)
 
 
+ADDRESS = Rule("the name is an address, whatever its scope: libc is not asked", "Node lib/dns.js lookup (net.isIP)")
+
+
 class NodeLookup:
     """``dns.lookup``, http, net: libc's getaddrinfo on a pool thread."""
 
@@ -81,6 +84,9 @@ class NodeLookup:
             return Outcome(ok=True, rule=EMPTY)
         if len(to_ascii(name)) > 255:
             return Outcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
+        scoped = ipv6_literal(name) if "%" in name else None
+        if scoped is not None:
+            return Outcome(ok=True, addresses=(scoped[0],), rule=ADDRESS)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome
