@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
 from svcpath.lab.faults.fault import Expect, Fault
 from svcpath.lab.score.row import given_by, results, row, totals
-from svcpath.reports.score import Given
+from svcpath.reports.score import Given, ScoreContract
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
 HEADLESS = Fault(about="", name="h", expect=Expect(layer="resolution", codes=("SP116",)))
@@ -70,3 +73,17 @@ def test_a_report_is_read_by_its_contract() -> None:
     )
     with pytest.raises(KeyError):
         given_by({})
+
+
+def test_the_committed_results_are_what_their_contract_says_and_accuse_nobody_falsely() -> None:
+    path = Path(__file__).parents[2] / "results" / "score.json"
+    kept = msgspec.json.decode(path.read_bytes(), type=ScoreContract)
+    assert kept.totals["rows"] == len(kept.rows)
+    assert kept.totals["right_layer"] == sum(each.right_layer for each in kept.rows)
+    assert kept.totals["right_cause"] == sum(each.right_cause for each in kept.rows)
+    assert kept.totals["false_accusations"] == sum(each.mark == "FALSE" for each in kept.rows) == 0
+    assert {(each.mode, each.evidence) for each in kept.rows} == {
+        (mode, evidence) for mode in ("iptables", "nftables") for evidence in ("recorded", "live")
+    }
+    for name in ("date", "svcpath", "kubernetes", "kernel", "processors"):
+        assert kept.facts[name]
