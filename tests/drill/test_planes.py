@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
+import time
 from pathlib import Path
 
 from svcpath.drill.planes import LOOP, PlaneWatcher, dumps
@@ -16,7 +18,7 @@ BEFORE = TABLE.replace("10.244.1.40", "10.244.1.9")
 
 
 def _printed(*readings: tuple[int, int, str]) -> bytes:
-    return "".join(f"@@ {old} {new} nft-list\n{text}\n@@ end\n" for old, new, text in readings).encode()
+    return "".join(f"@@ {old} {new} {new + 10**7} nft-list\n{text}\n@@ end\n" for old, new, text in readings).encode()
 
 
 class _Ended(subprocess.Popen[bytes]):
@@ -24,6 +26,7 @@ class _Ended(subprocess.Popen[bytes]):
 
     def __init__(self, printed: bytes) -> None:
         self.stdout = io.BytesIO(printed)
+        self.stderr = None
 
 
 def test_readings_are_cut_out_of_the_stream_with_their_width() -> None:
@@ -31,7 +34,7 @@ def test_readings_are_cut_out_of_the_stream_with_their_width() -> None:
     first, second = dumps(io.BytesIO(printed))
     assert (first.kind, first.text.strip()) == (Kind.NFT_LIST, TABLE.strip())
     assert second.width == 0.3
-    assert list(dumps(io.BytesIO(b"@@ a b c\nx\n@@ end\n@@ 1 2"))) == []
+    assert list(dumps(io.BytesIO(b"@@ a b c d\nx\n@@ end\n@@ 1 2"))) == []
 
 
 def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path) -> None:
@@ -44,8 +47,26 @@ def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path
         ("w1", "10.96.28.101:80/tcp", "10.244.1.9:8080", False),
         ("w1", "10.96.28.101:80/tcp", "10.244.1.40:8080", True),
     }
-    assert all(abs(one.at - one.after - 0.25) < 1e-6 for one in changes)
+    assert all(abs(one.at - one.after - 0.26) < 1e-6 for one in changes)
     assert not watcher.error
+    store.close()
+
+
+def test_a_change_lies_between_the_monitors_words_where_there_is_one(tmp_path: Path) -> None:
+    store = Store(tmp_path / "drain.db")
+    read, write = os.pipe()
+    process = _Ended(_printed((0, 0, BEFORE), (10**9, 31 * 10**9, TABLE)))
+    process.stderr = open(read, "rb")  # noqa: SIM115
+    watcher = PlaneWatcher("w1", process, store, frozenset({"10.96.28.101"}))
+    earliest = time.time()
+    os.write(write, b"add element ip kube-proxy service-ips\n")
+    os.close(write)
+    watcher.listen()
+    latest = time.time()
+    watcher.run()
+    assert all(earliest <= one.after == one.at <= latest for one in store.planes())
+    assert len(store.planes()) == 2
+    process.stderr.close()
     store.close()
 
 
@@ -73,7 +94,7 @@ def test_the_loop_prints_a_table_once_and_again_when_it_differs_and_ends_with_it
         assert "10.244.1.40" in next(readings).text
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(20) != 0
+        assert process.wait(20) == 0
     finally:
         process.kill()
         process.stdout.close()

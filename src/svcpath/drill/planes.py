@@ -1,15 +1,19 @@
 """When each node's data plane really changed: its table is read again and again, and every difference is kept.
 
 A loop runs in each node's kube-proxy Pod and prints the table when it differs from the last reading, with both readings'
-times; a change lies between them. What a table means is models/dataplanes' business.
+times; a change lies between them. Where the Pod has nft(8), `nft monitor` tells beside when the kernel's tables changed, in
+both modes (kube-proxy's iptables writes nf_tables where nft is), and the change lies between the first and the last of its
+lines since the reading before. What a table means is models/dataplanes' business.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
@@ -21,9 +25,13 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import Origin, Packet, ServiceTable, parse, tracer
 from svcpath.models.drain.moments import PlaneChange
 
-#: Printed by a node at each difference: "@@ OLD NEW KIND" (its own clock, nanoseconds), the dump, "@@ end". It ends with its
-#: standard input, so that whatever ends the recording leaves no loop behind on a node.
+#: Printed by a node at each difference: "@@ OLD NEW END KIND" (its own clock, nanoseconds: when the reading before began, when
+#: this one began and ended), the dump, "@@ end"; on standard error whatever nft monitor says. It ends with its standard input,
+#: so that nothing stays behind on a node, and waits for its children, since kube-proxy as PID 1 would not.
 LOOP = """
+monitor=
+if command -v nft >/dev/null 2>&1; then nft monitor </dev/null >&2 2>/dev/null & monitor=$!; fi
+trap '[ -z "$monitor" ] || kill "$monitor" 2>/dev/null; wait; exit 0' TERM
 exec 3<&0
 { cat <&3 >/dev/null 2>&1; kill $$; } &
 read_table() {
@@ -37,10 +45,11 @@ old=; before=$(date +%s%N)
 while :; do
   now=$(date +%s%N)
   table=$(read_table | grep -v '^#')
+  end=$(date +%s%N)
   case "$table" in table*) kind=nft-list;; *) kind=iptables-save;; esac
   bare=$(printf '%s' "$table" | sed 's/\\[[0-9]*:[0-9]*\\]//; s/expires [0-9a-z]*//g')
   if [ "$bare" != "$old" ]; then
-    printf '@@ %s %s %s\\n%s\\n@@ end\\n' "$before" "$now" "$kind" "$table"
+    printf '@@ %s %s %s %s\\n%s\\n@@ end\\n' "$before" "$now" "$end" "$kind" "$table"
     old=$bare
   fi
   before=$now
@@ -48,14 +57,18 @@ while :; do
 done
 """
 
+#: Seconds by which the two streams of an exec may be apart.
+_DELAY = 0.1
+
 Holding = dict[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """``width`` seconds lie between this reading's start and the one before."""
+    """``width`` seconds lie between this reading's start and the one before, ``took`` it took to read."""
 
     width: float
+    took: float
     kind: Kind
     text: str
 
@@ -68,11 +81,12 @@ def dumps(stream: IO[bytes]) -> Iterator[Dump]:
         line = raw.decode("utf-8", "replace")
         if line.startswith("@@ end") and head:
             width = (int(head[2]) - int(head[1])) / 1e9
-            yield Dump(max(width, 0.0), Kind(head[3]), "".join(lines))
+            took = (int(head[3]) - int(head[2])) / 1e9
+            yield Dump(max(width, 0.0), max(took, 0.0), Kind(head[4]), "".join(lines))
             head, lines = [], []
         elif line.startswith("@@ "):
             head, lines = line.split(), []
-            if len(head) != 4 or not head[1].isdecimal() or not head[2].isdecimal():
+            if len(head) != 5 or not all(one.isdecimal() for one in head[1:4]):
                 head = []
         elif head:
             lines.append(line)
@@ -102,6 +116,14 @@ class PlaneWatcher:
     addresses: frozenset[str]
     ready: threading.Event = field(default_factory=threading.Event)
     error: str = ""
+    _told: deque[float] = field(default_factory=lambda: deque(maxlen=10_000))
+
+    def listen(self) -> None:
+        """Notes when nft monitor said something."""
+        assert self.process.stderr is not None
+        with contextlib.suppress(ValueError, OSError):  # closed from beside, when the recording ends
+            while os.read(self.process.stderr.fileno(), 65536):
+                self._told.append(time.time())
 
     def run(self) -> None:
         assert self.process.stdout is not None
@@ -114,7 +136,7 @@ class PlaneWatcher:
                 self.error = str(error)
                 continue
             if last is not None:
-                self.store.add_planes(self._changes(last, now, at, dump.width))
+                self.store.add_planes(self._changes(last, now, *self._between(at, dump)))
             last = now
             self.ready.set()
 
@@ -122,11 +144,17 @@ class PlaneWatcher:
         with contextlib.suppress(ValueError):  # closed from beside, when the recording ends
             yield from dumps(stream)
 
-    def _changes(self, old: Holding, new: Holding, at: float, width: float) -> Iterator[PlaneChange]:
+    def _between(self, at: float, dump: Dump) -> tuple[float, float]:
+        """What a change lies between: the monitor's first and last word since the reading before, else both readings."""
+        begun = at - dump.took - dump.width
+        told = [one for one in list(self._told) if begun - _DELAY <= one <= at]
+        return (min(told), max(told)) if told else (begun, at)
+
+    def _changes(self, old: Holding, new: Holding, after: float, at: float) -> Iterator[PlaneChange]:
         for frontend in sorted(old.keys() | new.keys()):
-            before, after = old.get(frontend, frozenset()), new.get(frontend, frozenset())
-            for backend in sorted(before ^ after):
-                yield PlaneChange(at, at - width, self.node, frontend, backend, present=backend in after)
+            before, now = old.get(frontend, frozenset()), new.get(frontend, frozenset())
+            for backend in sorted(before ^ now):
+                yield PlaneChange(at, after, self.node, frontend, backend, present=backend in now)
 
 
 def watch_planes(
@@ -144,6 +172,7 @@ def watch_planes(
             "-n", "kube-system", "exec", "-i", pod["metadata"]["name"], "--", "sh", "-c", script, stdin_open=True
         )
         watcher = PlaneWatcher(pod["spec"]["nodeName"], process, store, addresses)
+        threading.Thread(target=watcher.listen, name=f"monitor of {watcher.node}", daemon=True).start()
         threading.Thread(target=watcher.run, name=f"tables of {watcher.node}", daemon=True).start()
         watchers.append(watcher)
     return watchers

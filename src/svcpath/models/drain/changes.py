@@ -139,5 +139,5 @@ def of_planes(planes: Sequence[PlaneChange], zero: float) -> list[Moment]:
 
 def _plane(change: PlaneChange) -> str:
     verb = "sends new connections" if change.present else "no longer sends new connections"
-    late = "" if change.after == change.at else f" (polled: up to {change.at - change.after:.2f} s earlier)"
+    late = "" if change.at - change.after < 0.005 else f" (or up to {change.at - change.after:.2f} s earlier)"
     return f"{change.node} {verb} of {change.frontend} to {change.backend}{late}"
