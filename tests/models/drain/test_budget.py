@@ -174,3 +174,28 @@ def test_a_suggested_patch_holds(
     assert found.patch is not None
     patched = workload(container(sleep=dict(found.patch.hooks).get("app", sleep)), grace=found.patch.grace)
     assert of(patched, on_signal, **terms).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("on_signal", [None, OnSignal.EXIT, OnSignal.FINISH])
+def test_a_hook_without_an_end_is_lost_wherever_it_stands_and_is_the_first_to_change(
+    on_signal: OnSignal | None,
+) -> None:
+    endless = {"preStop": {"exec": {"command": ["sleep", "infinity"]}}}
+    on_path = of(workload(container(lifecycle=endless)), on_signal=on_signal, **ALL)
+    assert on_path.outcome is Outcome.LOST
+    assert "container app (it never ends)" in on_path.first
+    assert on_path.patch is not None
+    beside = container("log", port=None, restartPolicy="Always", lifecycle=endless)
+    sidecar = of(workload(container(sleep=10), sidecars=[beside]), on_signal=on_signal, **ALL)
+    assert sidecar.outcome is Outcome.LOST
+    assert "container log (it never ends)" in sidecar.first
+    assert sidecar.patch is None
+
+
+def test_a_patch_leaves_room_for_the_hook_of_a_sidecar() -> None:
+    slow = container("log", port=None, sleep=50, restartPolicy="Always")
+    found = of(workload(container(sleep=10), sidecars=[slow]), on_signal=OnSignal.EXIT, **ALL)
+    assert found.outcome is Outcome.LOST
+    assert found.patch is not None
+    mended = of(workload(container(sleep=10), sidecars=[slow], grace=found.patch.grace), on_signal=OnSignal.EXIT, **ALL)
+    assert mended.outcome is Outcome.HOLDS

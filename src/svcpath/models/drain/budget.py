@@ -237,8 +237,10 @@ def _first_to_change(subject: Subject, terms: Sequence[Term], found: Margins, on
     """The term that decides the smallest margin."""
     if on_signal is OnSignal.IGNORE:
         return "the stop signal is ignored: give PID 1 a handler, or an init that forwards the signal (tini, dumb-init)"
-    assert found.orderly_end is not None
     longest_hook = max(one.hook.low for one in subject.ordinary)
+    if found.orderly_end is None or math.isinf(longest_hook):
+        endless = next(one for one in subject.containers if math.isinf(one.hook.low))
+        return f"preStop of container {endless.name} (it never ends)"
     if longest_hook >= subject.grace or found.smallest == found.orderly_end < min(
         found.new_connections, found.requests
     ):

@@ -32,7 +32,8 @@ class Patch:
 
 
 def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> Patch | None:
-    """A patch that would hold; None when no hook or grace period could help (the signal is ignored)."""
+    """A patch that would hold; None when none of hooks on the path and grace period could help: the signal is ignored, or the
+    hook of a container beside the path never ends."""
     if on_signal is OnSignal.IGNORE or not subject.on_path:
         return None
     values = {one.name: one.low for one in terms}
@@ -50,7 +51,9 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     hooks = tuple(
         (one.name, seconds) for one in subject.on_path if not (one.hook.known and needed < one.hook.low < math.inf)
     )
-    kept = [one.hook.low for one in subject.ordinary if one.name not in dict(hooks) and math.isfinite(one.hook.low)]
+    kept = [one.hook.low for one in subject.containers if one.name not in dict(hooks)]
+    if any(math.isinf(length) for length in kept):
+        return None
     latest = max([*(length for _, length in hooks), *kept, last_request])
     grace = max(math.ceil(latest + values[SHUTDOWN]) + SPARE, subject.grace)
     if grace == subject.grace and not hooks:

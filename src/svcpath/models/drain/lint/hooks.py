@@ -21,6 +21,16 @@ def seconds(value: float) -> str:
     return "without end" if math.isinf(value) else f"{value:g} s"
 
 
+def _takes(length: float) -> str:
+    return "never ends" if math.isinf(length) else f"takes {seconds(length)}"
+
+
+def _mend(length: float) -> str:
+    if math.isinf(length):
+        return "let it sleep a number of seconds below the grace period"
+    return f"make the grace period longer than {seconds(length)} plus the drain"
+
+
 def outlasts_grace(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP706: the hook uses up the whole grace period."""
     subject = budget.subject
@@ -30,9 +40,9 @@ def outlasts_grace(budget: Budget, around: Around) -> Iterator[LintFinding]:
             yield LintFinding(
                 "SP706",
                 Level.ERROR,
-                f"preStop of container {one.name} takes {seconds(one.hook.low)} ({one.hook.spelling}), "
+                f"preStop of container {one.name} {_takes(one.hook.low)} ({one.hook.spelling}), "
                 f"terminationGracePeriodSeconds is {grace}: the signal comes at the end of the grace period and the kill "
-                f"2 s later; make the grace period longer than {seconds(one.hook.low)} plus the drain",
+                f"2 s later; {_mend(one.hook.low)}",
                 around.obj,
                 one.hook_field,
             )
