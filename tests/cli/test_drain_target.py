@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from pathlib import Path
@@ -150,3 +151,19 @@ def test_selectors_select_as_the_api_does() -> None:
     assert selects({}, labels)
     assert not selects(None, labels)
     assert not selects({"matchLabels": {"app": "api"}}, labels)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code", "asked"), [("n\n", 2, 0), ("y\n", 0, 1)])
+def test_on_a_terminal_it_asks_and_takes_no_for_an_answer(
+    typed: str, code: int, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster()
+    monkeypatch.setattr("sys.stdin", _Terminal(typed))
+    with serving(cluster) as url:
+        assert _run(url, tmp_path, "--scenario", "3", "--act") == code
+    assert len(cluster.asked) == asked

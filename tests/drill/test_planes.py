@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from svcpath.drill.planes import LOOP, PlaneWatcher, dumps
+from svcpath.drill.planes import LOOP, Dump, PlaneWatcher, dumps, holding, tables_of
 from svcpath.drill.store import Store
 from svcpath.evidence.facts.need import Kind
 
@@ -98,3 +98,32 @@ def test_the_loop_prints_a_table_once_and_again_when_it_differs_and_ends_with_it
     finally:
         process.kill()
         process.stdout.close()
+
+
+NAT = """\
+*nat
+:PREROUTING ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:KUBE-SERVICES - [0:0]
+:KUBE-SVC-AAAAAAAAAAAAAAAA - [0:0]
+:KUBE-SEP-BBBBBBBBBBBBBBBB - [0:0]
+-A PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+-A OUTPUT -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+-A KUBE-SERVICES -d {service} -p tcp -m comment --comment "shop/web:http cluster IP" -m tcp --dport 80 -j KUBE-SVC-AAAAAAAAAAAAAAAA
+-A KUBE-SVC-AAAAAAAAAAAAAAAA -m comment --comment "shop/web:http" -j KUBE-SEP-BBBBBBBBBBBBBBBB
+-A KUBE-SEP-BBBBBBBBBBBBBBBB -p tcp -m comment --comment "shop/web:http" -m tcp -j DNAT --to-destination {backend}
+COMMIT
+"""
+
+
+def test_both_families_of_an_iptables_node_are_read() -> None:
+    four = NAT.format(service="10.96.0.9/32", backend="10.244.1.5:8080")
+    six = NAT.format(service="fd00:96::9/128", backend="[fd00:244::5]:8080")
+    addresses = frozenset({"10.96.0.9", "fd00:96::9"})
+    both = holding(tables_of(Dump(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n{six}"), "w1"), addresses)
+    assert sorted(both.items()) == [
+        ("10.96.0.9:80/tcp", frozenset({"10.244.1.5:8080"})),
+        ("[fd00:96::9]:80/tcp", frozenset({"[fd00:244::5]:8080"})),
+    ]
+    alone = holding(tables_of(Dump(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n"), "w1"), addresses)
+    assert list(alone) == ["10.96.0.9:80/tcp"]

@@ -38,7 +38,7 @@ read_table() {
   if nft list table ip kube-proxy >/dev/null 2>&1 || nft list table ip6 kube-proxy >/dev/null 2>&1; then
     kind=nft-list; nft list table ip kube-proxy 2>/dev/null; nft list table ip6 kube-proxy 2>/dev/null
   else
-    kind=iptables-save; iptables-save -t nat
+    kind=iptables-save; iptables-save -t nat; echo @6; ip6tables-save -t nat 2>/dev/null
   fi
 }
 old=; before=$(date +%s%N)
@@ -92,6 +92,12 @@ def dumps(stream: IO[bytes]) -> Iterator[Dump]:
             lines.append(line)
 
 
+def tables_of(dump: Dump, node: str) -> list[ServiceTable]:
+    """The tables of a dump; iptables-save prints a family each, parted by a line "@6". Raises FormatError."""
+    parts = [part for part in dump.text.split("@6\n") if "*" in part or "table" in part] or [dump.text]
+    return [table for part in parts for table in parse(dump.kind, part, node=node)]
+
+
 def holding(tables: Sequence[ServiceTable], addresses: frozenset[str]) -> Holding:
     """Frontend -> backends that a Pod's new connection may reach, for the frontends with one of ``addresses``."""
     found: Holding = {}
@@ -131,7 +137,7 @@ class PlaneWatcher:
         for dump in self._dumps(self.process.stdout):
             at = time.time()
             try:
-                now = holding(parse(dump.kind, dump.text, node=self.node), self.addresses)
+                now = holding(tables_of(dump, self.node), self.addresses)
             except SvcpathError as error:
                 self.error = str(error)
                 continue
