@@ -203,3 +203,47 @@ def test_a_target_group_beside_the_manifest_decides_and_its_quicker_twin_is_sile
     assert (found[30][0], found[30][1]["outcome"]) == (1, "lost")
     assert "SP715" in [one["code"] for one in found[30][1]["findings"]]
     assert (found[5][0], found[5][1]["outcome"], found[5][1]["findings"]) == (0, "holds", [])
+
+
+def test_of_several_target_groups_the_one_in_front_is_not_known_so_they_are_a_range(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
+    groups = tmp_path / "tg.json"
+    terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
+    for intervals, outcome, code in (((5, 30), "open", 0), ((30, 60), "lost", 1), ((5, 5), "holds", 0)):
+        rows = [
+            {"TargetGroupName": f"t{one}", "HealthCheckIntervalSeconds": one, "UnhealthyThresholdCount": 2}
+            for one in intervals
+        ]
+        groups.write_text(json.dumps({"TargetGroups": rows}))
+        got, found = _budget(capfd, manifest, groups, *terms)
+        assert (got, found["outcome"]) == (code, outcome)
+        assert (found["terms"][0]["low"], found["terms"][0]["high"]) == (2.0 * intervals[0], 2.0 * intervals[1])
+
+
+def test_a_health_check_of_google_cloud_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    check = tmp_path / "health-check.json"
+    check.write_text(json.dumps({"name": "hc", "type": "HTTP", "checkIntervalSec": 15, "unhealthyThreshold": 3}))
+    found = _budget(capfd, _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0]), check)[1]
+    assert found["terms"][0]["seconds"] == 45
+
+
+@pytest.mark.parametrize(
+    ("interval", "threshold"),
+    [
+        ("azure-load-balancer-health-probe-interval", "azure-load-balancer-health-probe-num-of-probe"),
+        ("do-loadbalancer-healthcheck-check-interval-seconds", "do-loadbalancer-healthcheck-unhealthy-threshold"),
+    ],
+)
+def test_annotations_of_cloud_controllers_tell_the_removal(
+    interval: str, threshold: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
+    notes = {f"service.beta.kubernetes.io/{interval}": "10", f"service.beta.kubernetes.io/{threshold}": "3"}
+    text = path.read_text().replace(
+        "metadata: {name: cart}\nspec: {selector",
+        f"metadata: {{name: cart, annotations: {json.dumps(notes)}}}\nspec: {{type: LoadBalancer, selector",
+    )
+    path.write_text(text)
+    assert _budget(capfd, path)[1]["terms"][0]["seconds"] == 30

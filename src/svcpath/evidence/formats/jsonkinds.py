@@ -49,8 +49,11 @@ def _object(value: dict[str, Any], text: Text) -> list[Item] | None:
     if value.get("schema") == attempts.SCHEMA:
         return [Item(Kind.ATTEMPTS, attempts.from_json(value))]
     keys = {_plain(key) for key in value}
-    if keys & _LB_KEYS or _names_deregistration(value):
-        return [Item(Kind.LOAD_BALANCER_HEALTH, _load_balancer(value))]
+    if keys & _LB_KEYS or keys >= _GOOGLE_KEYS or _names_deregistration(value):
+        groups = value.get("TargetGroups")
+        several = groups if isinstance(groups, list) and all(isinstance(one, dict) for one in groups) else []
+        made = [_load_balancer({**value, "TargetGroups": [one]}) for one in several] or [_load_balancer(value)]
+        return [Item(Kind.LOAD_BALANCER_HEALTH, one) for one in dict.fromkeys(made)]
     if keys & {"kubeproxy", "kubeproxyversion"}:
         return [Item(Kind.NODE_REPORT, NodeReports((_version(value),)))]
     if _is_jvm(value):
@@ -142,6 +145,10 @@ _LB_KEYS = frozenset(
 )
 
 
+#: `gcloud compute health-checks describe --format json`.
+_GOOGLE_KEYS = frozenset({"checkintervalsec", "unhealthythreshold"})
+
+
 def _load_balancer(value: dict[str, Any]) -> LoadBalancerHealth:
     settings = {_plain(key): field for key, field in value.items()}
     groups = settings.get("targetgroups")
@@ -154,9 +161,9 @@ def _load_balancer(value: dict[str, Any]) -> LoadBalancerHealth:
     delay = next((settings[key] for key in settings if key.startswith("deregistrationdelay")), None)
     rows = settings.get("targethealthdescriptions", settings.get("targets"))
     return LoadBalancerHealth(
-        health_check_interval=_number(settings.get("healthcheckintervalseconds")),
-        unhealthy_threshold=_integer(settings.get("unhealthythresholdcount")),
-        healthy_threshold=_integer(settings.get("healthythresholdcount")),
+        health_check_interval=_number(settings.get("healthcheckintervalseconds", settings.get("checkintervalsec"))),
+        unhealthy_threshold=_integer(settings.get("unhealthythresholdcount", settings.get("unhealthythreshold"))),
+        healthy_threshold=_integer(settings.get("healthythresholdcount", settings.get("healthythreshold"))),
         deregistration_delay=_number(delay),
         targets=tuple(_target(row) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)),
     )

@@ -3,7 +3,7 @@
 A load balancer that only health-checks its backends needs interval x unhealthy threshold seconds to notice (one more
 interval and the probe's own time at worst; the product is what its settings promise). An Ingress or Gateway controller
 that watches slices is as quick as its own configuration reload, which no manifest tells. Annotation names: AWS Load
-Balancer Controller v2 and the in-tree AWS provider.
+Balancer Controller v2 and the in-tree AWS provider, and the cloud controllers of Azure, DigitalOcean and Hetzner.
 """
 
 from __future__ import annotations
@@ -20,10 +20,16 @@ from svcpath.models.drain.terms import REMOVAL, Origin, Term, known, unknown
 _INTERVAL = (
     "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval",
     "alb.ingress.kubernetes.io/healthcheck-interval-seconds",
+    "service.beta.kubernetes.io/azure-load-balancer-health-probe-interval",
+    "service.beta.kubernetes.io/do-loadbalancer-healthcheck-check-interval-seconds",
+    "load-balancer.hetzner.cloud/health-check-interval",
 )
 _THRESHOLD = (
     "service.beta.kubernetes.io/aws-load-balancer-healthcheck-unhealthy-threshold",
     "alb.ingress.kubernetes.io/unhealthy-threshold-count",
+    "service.beta.kubernetes.io/azure-load-balancer-health-probe-num-of-probe",
+    "service.beta.kubernetes.io/do-loadbalancer-healthcheck-unhealthy-threshold",
+    "load-balancer.hetzner.cloud/health-check-retries",
 )
 _ROUTES = frozenset({"HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute", "IngressRoute", "VirtualService"})
 
@@ -39,18 +45,25 @@ class Front:
 
 
 def removal_term(services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]) -> Term:
-    """The removal term: the slowest of all fronts, unknown as soon as one of them is, none if the objects show none."""
+    """The removal term: the slowest of all fronts, unknown as soon as one of them is, none if the objects show none.
+
+    Health checks name no Service: of several that differ, which of them stands in front is not known, so they are a range.
+    """
     fronts = list(fronts_of(services, others, health))
     if not fronts:
         if not services:
             return unknown(REMOVAL, "no Service in the evidence: what stands in front is not shown")
         return known(REMOVAL, 0.0, Origin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
-    told = [one.seconds for one in fronts if one.seconds is not None]
+    checks = [one.seconds for one in fronts if not one.name and one.seconds is not None]
+    named = [one.seconds for one in fronts if one.name and one.seconds is not None]
     silent = [one for one in fronts if one.seconds is None]
     detail = "; ".join(dict.fromkeys(one.detail for one in silent or fronts))
+    least, most = max([*named, min(checks, default=0.0)]), max([*named, *checks], default=0.0)
     if silent:
-        return unknown(REMOVAL, detail, low=max(told, default=0.0))
-    return known(REMOVAL, max(told), Origin.MANIFEST, detail)
+        return unknown(REMOVAL, detail, low=least)
+    if least < most:
+        return unknown(REMOVAL, f"{detail}: which of them stands in front is not told", low=least, high=most)
+    return known(REMOVAL, most, Origin.MANIFEST, detail)
 
 
 def fronts_of(
