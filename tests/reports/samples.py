@@ -156,6 +156,7 @@ def drill() -> DrillContract:
     load = LoadRecord(
         rate=2.0,
         seconds=2.0,
+        took=2.0,
         pods=1,
         announced=4,
         recorded=4,

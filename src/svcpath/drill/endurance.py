@@ -216,6 +216,7 @@ def compared(
     """The recording against the logs."""
     with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as found:
         rows = found.execute("SELECT detail, outcome FROM connections").fetchall()
+        first, last = found.execute("SELECT min(start), max(start) FROM connections").fetchone()
         told = found.execute("SELECT value FROM meta WHERE key LIKE 'sampler %'").fetchall()
         pods = found.execute(
             "SELECT uid, max(gone) FROM events WHERE resource = 'pods' AND name LIKE ? GROUP BY uid", (f"{NAME}-%",)
@@ -228,6 +229,7 @@ def compared(
     return LoadRecord(
         rate=load.rate,
         seconds=load.seconds,
+        took=round((last or 0.0) - (first or 0.0), 1),
         pods=load.pods,
         announced=announced,
         recorded=len(rows),

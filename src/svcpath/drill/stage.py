@@ -15,7 +15,7 @@ from typing import Any
 from svcpath.drill import kube, workload
 from svcpath.drill.kube import Api
 from svcpath.drill.outside import Outside
-from svcpath.drill.transport import KubectlTransport, end
+from svcpath.drill.transport import Cut, Expired, KubectlTransport, end
 from svcpath.drill.watch import connection_of
 from svcpath.drill.workload import Stopping
 from svcpath.errors import FormatError, SourceUnavailable
@@ -94,24 +94,29 @@ class Stage:
         return self.api.delete_pod(self.space, pod["metadata"]["name"])
 
     def follow(self, pod: dict[str, Any], timeout: float) -> tuple[float | None, dict[str, int]]:
-        """Waits until a Pod's containers ended or it is gone: when the last one ended, and the exit codes."""
+        """Watches a Pod until it is gone: when its last container ended, and the exit codes.
+
+        A watch and no polling: between a Pod's last status and its end may lie a few milliseconds.
+        """
         name, deadline = pod["metadata"]["name"], time.monotonic() + timeout
+        path = f"/api/v1/namespaces/{self.space}/pods?fieldSelector=metadata.name%3D{name}&watch=1&timeoutSeconds=10"
         codes: dict[str, int] = {}
         ended: float | None = None
         while time.monotonic() < deadline:
             try:
-                now = self.api.call("GET", f"/api/v1/namespaces/{self.space}/pods/{name}")
-            except SourceUnavailable as gone:
-                if " 404 " in str(gone):
-                    return ended, codes
-                raise
-            statuses = now["status"].get("containerStatuses") or ()
-            for one in statuses:
-                over = one.get("state", {}).get("terminated")
-                if over and one["name"] not in codes:
-                    codes[one["name"]] = over["exitCode"]
-                    ended = time.time()
-            time.sleep(0.15)
+                for line in self.api.transport().stream(path):
+                    event = json.loads(line)
+                    for one in event["object"].get("status", {}).get("containerStatuses") or ():
+                        over = one.get("state", {}).get("terminated")
+                        if over and one["name"] not in codes:
+                            codes[one["name"]] = over["exitCode"]
+                            ended = time.time()
+                    if event["type"] == "DELETED":
+                        return ended, codes
+            except (Cut, Expired, ValueError):
+                time.sleep(0.1)
+            if not any(one["metadata"]["name"] == name for one in self.api.pods(self.space)):
+                break
         return ended, codes
 
     def removed(self, service: str, pod: dict[str, Any], timeout: float = 60) -> float | None:

@@ -61,10 +61,12 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     """The recorder against the servers' own logs. ``rate`` new connections a second for ``seconds`` while ``replaced`` of
     ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that the
     recording lacks; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end it lacks.
-    ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs."""
+    ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs. ``took``: seconds from
+    the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate."""
 
     rate: float
     seconds: float
+    took: float
     pods: int
     announced: int
     recorded: int

@@ -16,7 +16,7 @@ from typing import Any
 from svcpath.drill import kube
 from svcpath.drill.grid.cells import Cell, deployment
 from svcpath.drill.kube import Api
-from svcpath.drill.transport import KubectlTransport
+from svcpath.drill.transport import Cut, Expired, KubectlTransport
 from svcpath.errors import SourceUnavailable
 
 SPACE = "svcpath-drain-grid"
@@ -152,10 +152,13 @@ class _End:
 
 
 class _Ends:
-    """Polls the Pods from before the first delete until each has ended or is gone; the last states seen count."""
+    """Watches the Pods from before the first delete until each has ended or is gone; the last states seen count.
+
+    A watch and no polling: between a Pod's last status and its end may lie a few milliseconds.
+    """
 
     def __init__(self, api: Api, runs: Sequence[_Run]) -> None:
-        self._api = api
+        self._transport = api.transport()
         self._missing = {run.pod for run in runs}
         self._last: dict[str, _End] = {}
         self._stop = threading.Event()
@@ -163,21 +166,38 @@ class _Ends:
         threading.Thread(target=self._run, name="ends", daemon=True).start()
 
     def _run(self) -> None:
-        while self._missing and not self._stop.wait(0.2):
+        path = f"/api/v1/namespaces/{SPACE}/pods?labelSelector=app%3Ddrain-grid"
+        version = ""
+        while self._missing and not self._stop.wait(0.1 if version else 0):
             try:
-                listed = {one["metadata"]["name"]: one for one in self._api.pods(SPACE, "app=drain-grid")}
-            except SourceUnavailable:
+                if not version:
+                    listed = json.loads(self._transport.get(path))
+                    for pod in listed["items"]:
+                        self._seen(pod, gone=False)
+                    self._missing &= {one["metadata"]["name"] for one in listed["items"]}
+                    version = listed["metadata"]["resourceVersion"]
+                for line in self._transport.stream(f"{path}&watch=1&resourceVersion={version}"):
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        version = ""
+                        break
+                    version = event["object"]["metadata"]["resourceVersion"]
+                    self._seen(event["object"], gone=event["type"] == "DELETED")
+                    if not self._missing:
+                        break
+            except Expired:
+                version = ""
+            except (Cut, SourceUnavailable, ValueError):  # ValueError: half a line
                 continue
-            for name in list(self._missing):
-                pod = listed.get(name)
-                if pod is None:
-                    self._missing.discard(name)
-                    continue
-                self._last[name] = _end(pod)
-                statuses = [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]
-                if statuses and all("terminated" in one.get("state", {}) for one in statuses):
-                    self._missing.discard(name)
         self._done.set()
+
+    def _seen(self, pod: dict[str, Any], *, gone: bool) -> None:
+        name, end = pod["metadata"]["name"], _end(pod)
+        if end.codes:
+            self._last[name] = end
+        statuses = [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]
+        if gone or (statuses and all("terminated" in one.get("state", {}) for one in statuses)):
+            self._missing.discard(name)
 
     def wait(self, timeout: float) -> None:
         if not self._done.wait(timeout):

@@ -93,6 +93,8 @@ def _load(one: LoadRecord) -> Station:
         f"replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
         "with its kubectl processes"
     )
+    if one.took > one.seconds * 1.1:
+        said += f"; the sampler could not hold the rate there, it took {one.took:g} s"
     name = f"{one.rate:g} connections a second for {one.seconds:g} s"
     return Station(name, Mark.PASS if one.holds else Mark.FAIL, said)
 
