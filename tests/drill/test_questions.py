@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from svcpath.drill.questions import Answer, Answered, answers
+from svcpath.models.drain.deletion import Deletion, Exit
 from svcpath.models.drain.moments import Connection
-from svcpath.models.drain.timeline import Deletion, Exit, Timeline
+from svcpath.models.drain.timeline import Timeline
 
 
 def _deletion(**more: Any) -> Deletion:

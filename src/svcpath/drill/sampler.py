@@ -203,8 +203,7 @@ class WebSocket:
     def upgrade(self, host: str, port: int, path: str) -> None:
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         key = base64.b64encode(os.urandom(16)).decode()
-        host = f"[{host}]" if ":" in host else host
-        head = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        head = f"GET {path} HTTP/1.1\r\nHost: {'[' + host + ']' if ':' in host else host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         self.sock.sendall(f"{head}Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
         status = self.file.readline().split()
         while self.file.readline() not in (b"\r\n", b"\n", b""):
