@@ -146,17 +146,18 @@ def node_probe(kind: str) -> list[str]:
     return [need("node"), str(PROBES / "lookup.js"), kind]
 
 
-def hickory_probe() -> list[str]:
-    folder = PROBES / "rust"
+def hickory_probe(version: str = "0.25") -> list[str]:
+    folder = PROBES / ("rust" if version == "0.25" else f"rust-{version}")
+    name = "hickory" if version == "0.25" else f"hickory-{version}"
     sources = [folder / "Cargo.toml", folder / "Cargo.lock.in", folder / "src/main.rs"]
 
     def build(out: Path) -> None:
-        target = cache() / "cargo-target"
+        target = cache() / name.replace("hickory", "cargo-target")
         with cargo_project(folder) as project:
             run([need("cargo"), "build", "--release", "--locked", "--target-dir", str(target)], cwd=project)
         shutil.copy2(target / "release/probe", out)
 
-    return [_built("hickory", sources, build)]
+    return [_built(name, sources, build)]
 
 
 @contextmanager

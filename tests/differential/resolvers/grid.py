@@ -31,6 +31,7 @@ SHARES = {
     "dnspython-search": 5,
     "dnspython": 2,
     "hickory": 4,
+    "hickory-0.26": 4,
     "node-resolve4": 2,
     "nginx": 2,
     "go-default": 1,
@@ -41,6 +42,7 @@ SHARES = {
     "glibc-nss": 1,
 }
 AT_MOST = {"jvm": 100, "node-lookup": 100, "python-gai": 100, "node-resolve4": 100, "go-cgo": 100, "go-default": 100}
+HICKORY = ("hickory", "hickory-0.26")
 LABELS = ("echo", "web", "db-0", "x1", "api", "Up", "k8s")
 ODD = (
     "a_b.c",
@@ -122,7 +124,9 @@ def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
         name = _name(source)
     if probe == "nginx":
         name = f"n{source.randrange(10**9)}.{'.'.join(source.choices(LABELS, k=source.randint(1, 3)))}"
-    servers = 1 if source.random() < 0.75 or probe in ("nginx", "hickory", "node-resolve4") else source.randint(2, 4)
+    servers = 1 if source.random() < 0.75 or probe in (*HICKORY, "nginx", "node-resolve4") else source.randint(2, 4)
+    if probe == "hickory-0.26":
+        servers = 1 if source.random() < 0.9 else 2
     quiet = source.random() < 0.07
     job: dict[str, Any] = {
         "probe": probe.removesuffix("-nss"),
@@ -144,6 +148,9 @@ def _job(source: random.Random, probe: str, number: int) -> dict[str, Any]:
     if probe == "nginx":  # it keeps targets for a second, also those of the job before
         fresh = f"gone{source.randrange(10**9)}.invalid"
         job["actions"] = {key: action.replace("gone.invalid", fresh) for key, action in job["actions"].items()}
+    if probe in HICKORY and source.random() < 0.4:  # an alias whose target is asked
+        job["actions"] = {key: action.replace("gone.invalid", "gone.w") for key, action in job["actions"].items()}
+        job["actions"] |= {f"gone.w/{kind}": _action(source, 9) for kind in ("A", "AAAA")}
     if probe != "nginx" and source.random() < 0.08:
         job["nsswitch"] = source.choice(NSSWITCH)
     if probe == "glibc-nss" or (probe in ("go-default", "cares-gai") and source.random() < 0.1):
@@ -215,7 +222,7 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
     if source.random() < 0.03:
         lines.append("search")
     addresses = [f"127.0.0.{index + 1}" for index in range(servers)]
-    if servers == 1 and source.random() < 0.03 and probe not in ("nginx", "hickory"):
+    if servers == 1 and source.random() < 0.03 and probe not in (*HICKORY, "nginx"):
         addresses = ["127.0.0.9"]
     elif probe != "nginx" and servers == 1 and source.random() < 0.04:
         addresses = ["::1"]
@@ -223,7 +230,7 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
     options = [f"ndots:{source.choice([0, 1, 1, 2, 3, 4, 5, 5, 5, 5, 6, 10, 15, 16])}", "timeout:1", "attempts:1"]
     if source.random() < 0.04:
         odd = source.choice(["timeout:0", "attempts:0", "attempts:2"])
-        if odd != "timeout:0" or probe != "hickory":
+        if odd != "timeout:0" or probe not in HICKORY:
             options[1 if odd == "timeout:0" else 2] = odd
     if source.random() < 0.25:
         options.append(source.choice(OPTIONS))

@@ -5,7 +5,8 @@ A run that differs is repeated once with nothing else running; it counts as a mi
 Two grids: the usual one (names, search lists, options, answers) and the odd one (what the files may hold).
 
 ``SVCPATH_RESOLVER_RUNS`` sets how many runs of the usual grid (a sample by default, 5000 in continuous integration; the odd
-one gets two fifths as many more), ``SVCPATH_RESOLVER_SEED`` the seed, ``SVCPATH_RESOLVER_WORKERS`` how many namespaces at once.
+one gets two fifths as many more), ``SVCPATH_RESOLVER_SEED`` the seed, ``SVCPATH_RESOLVER_WORKERS`` how many namespaces at once,
+``SVCPATH_RESOLVER_ONLY`` the resolvers that all runs go to, with commas between.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.differential.resolvers.pool import Pool
 RUNS = int(os.environ.get("SVCPATH_RESOLVER_RUNS", "300"))
 SEED = int(os.environ.get("SVCPATH_RESOLVER_SEED", "20240607"))
 WORKERS = int(os.environ.get("SVCPATH_RESOLVER_WORKERS", "12"))
+ONLY = tuple(filter(None, os.environ.get("SVCPATH_RESOLVER_ONLY", "").split(",")))
 FULL = 5000
 Jobs = Callable[[int, int, set[str]], list[dict[str, Any]]]
 
@@ -40,6 +42,7 @@ ORACLES: dict[str, Callable[[], list[str]]] = {
     "node-lookup": lambda: tools.node_probe("lookup"),
     "jvm": tools.java_probe,
     "hickory": tools.hickory_probe,
+    "hickory-0.26": lambda: tools.hickory_probe("0.26"),
     "python-gai": tools.python_probe,
     "nginx": lambda: [tools.need("nginx")],
     "dnspython": list,
@@ -51,6 +54,8 @@ def oracles() -> tuple[dict[str, list[str]], list[str]]:
     """The probes this machine can run, and why the others can't."""
     found, missing = {}, []
     for probe, build in ORACLES.items():
+        if ONLY and probe not in ONLY:
+            continue
         try:
             found[probe] = build()
         except tools.Missing as reason:
@@ -73,6 +78,7 @@ def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_th
         except tools.Missing as reason:
             pytest.skip(str(reason))
     commands, missing = oracles()
+    assert commands, f"no such resolver, or none that can be run: {', '.join(missing or ONLY)}"
     jobs = grid_of(round(RUNS * share), SEED, set(commands))
     with Pool(tmp_path, commands, min(WORKERS, len(jobs))) as pool:
         runs = pool.run(jobs)

@@ -72,10 +72,30 @@ MUTATIONS = (
     ("node.py", "TRIES, LONGEST = 4, 5.0", "TRIES, LONGEST = 1, 5.0", "Node obeys resolv.conf's attempts"),
     ("hickory.py", "count > self.config.ndots", "count >= self.config.ndots", "ndots off by one in hickory"),
     (
-        "hickory.py",
+        "hickory_025.py",
         "for _ in range(self.config.attempts + 1):",
         "for _ in range(self.config.attempts):",
         "hickory sends attempts times",
+    ),
+    ("hickory.py", "strict=not self.parallel", "strict=True", "hickory 0.26 gives up at an unknown line as 0.25 does"),
+    (
+        "hickory_026.py",
+        "for _ in range(self.config.attempts + 1):",
+        "for _ in range(1):",
+        "hickory 0.26 takes an error code for an answer as 0.25 does",
+    ),
+    ("hickory_026.py", '("AAAA", "A")', '("A", "AAAA")', "hickory 0.26 shows the error of A"),
+    (
+        "hickory_026.py",
+        "answer.alias and len(chain) > 1",
+        "False",
+        "hickory 0.26 takes the addresses of an alias of an alias",
+    ),
+    (
+        "hickory_srtt.py",
+        "FAILURE, MOST = 0.150, 5.0",
+        "FAILURE, MOST = 0.0, 5.0",
+        "hickory 0.26 resends at a fixed pace",
     ),
     (
         "dnspython.py",
@@ -116,7 +136,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _mismatches(root: Path) -> int:
-    files = [str(DATA / f"{name}.jsonl.gz") for name in ("grid", "special")]
+    files = [str(DATA / f"{name}.jsonl.gz") for name in ("grid", "special", "hickory-0.26")]
     done = subprocess.run(
         [sys.executable, "-B", "-c", REPLAY, *files],
         env={"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"},

@@ -13,7 +13,7 @@ from svcpath.errors import FormatError
 from svcpath.models.resolvers.replay import judge, read_rows, replay, replay_row
 from tests.models.resolvers.recordings import lines
 
-FILES = ("grid", "special")
+FILES = ("grid", "special", "hickory-0.26")
 
 
 @pytest.mark.parametrize("name", FILES)

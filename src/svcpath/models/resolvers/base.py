@@ -49,7 +49,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     """What came back for one query.
 
     ``addresses`` are those of the asked type; ``records`` counts the answer section (a CNAME without target: 1);
-    ``cname`` is where a chain without an address ends; ``lame`` marks NOERROR, empty, not authoritative, no recursion.
+    ``cname`` is where a chain without an address ends, ``alias`` where one that leads to the addresses does; ``lame`` marks NOERROR, empty, not authoritative, no recursion.
     ``delay`` is seconds from send to reply (0 when not recorded; among equals the order is open).
     """
 
@@ -57,6 +57,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     addresses: tuple[str, ...] = ()
     records: int = 0
     cname: str = ""
+    alias: str = ""
     lame: bool = False
     truncated: bool = False
     authoritative: bool | None = None

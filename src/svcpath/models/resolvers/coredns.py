@@ -258,6 +258,7 @@ def to_answer(response: Response | Unknown, rrtype: str) -> Answer | Unknown:
         addresses,
         len(response.answers),
         aliases[-1] if aliases and not addresses else "",
+        aliases[-1] if aliases and addresses else "",
         authoritative=response.authoritative,
         note=response.note,
     )

@@ -1,5 +1,9 @@
-"""How hickory reads resolv.conf: the crate resolv-conf 0.7 (lib.rs parse_with_errors, ip.rs ScopedIp), of whose errors the
-first fails the whole configuration; and what hickory-proto's name.rs takes for a name."""
+"""How hickory reads resolv.conf: the crate resolv-conf 0.7 (lib.rs parse_with_errors, ip.rs ScopedIp) and hickory's
+system_conf/unix.rs; and what hickory-proto's name.rs takes for a name.
+
+The versions part over a line that is not understood: 0.25 gives the whole configuration up, 0.26 logs a warning and
+keeps the rest.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,7 @@ KNOWN_OPTIONS = frozenset(
         "no-aaaa",
     )
 )
+TOO_LONG = ("label bytes exceed", "name label data exceed")
 LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 
@@ -43,12 +48,9 @@ class Config(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class _Bad(Exception):
-    pass
-
-
 @lru_cache(maxsize=256)
-def parse(text: str | None, hostname: str) -> Config:
+def parse(text: str | None, hostname: str, *, strict: bool) -> Config:
+    """``strict`` is 0.25: the first line or option that is not understood fails the whole configuration."""
     if text is None:
         return Config(error="No such file or directory (os error 2)")
     numbers: dict[str, int] = {"ndots": 1, "timeout": 5, "attempts": 2}
@@ -60,31 +62,34 @@ def parse(text: str | None, hostname: str) -> Config:
         if not words:
             continue
         keyword, values = words[0], words[1:]
-        try:
-            if keyword == "nameserver":
-                servers.append(_server(values, number))
-            elif keyword == "domain":
-                domain = last = _single(values, number)
-            elif keyword == "search":
-                last = " ".join(word for word in values if "," not in word)
-            elif keyword == "options":
-                _options(values, numbers, flags, number)
-            else:
-                _rest(keyword, values, number)
-        except _Bad as bad:
-            return Config(error=f"Error parsing resolv.conf: {bad}")
+        problem = ""
+        if keyword == "nameserver":
+            problem = _server(values, servers, number)
+        elif keyword == "domain":
+            problem = _single(values, number)
+            if values:
+                domain = last = values[0]
+        elif keyword == "search":
+            last = " ".join(word for word in values if "," not in word)
+        elif keyword == "options":
+            problem = _options(values, numbers, flags, number)
+        else:
+            problem = _rest(keyword, values, number)
+        if strict and problem:
+            return Config(error=f"Error parsing resolv.conf: {problem}")
     if not servers:
         return Config(error="no nameservers found in config")
-    for suffix in last.split():
+    suffixes = tuple(word for word in last.split() if word != "--")
+    for suffix in suffixes:
         problem = name_problem(suffix)
         if problem:
-            return Config(error=f"Error parsing resolv.conf: {problem}")
+            return Config(error=f"Error parsing resolv.conf: {problem if strict else decoding(problem)}")
     _, dot, host_domain = hostname.partition(".")
     system = domain or (host_domain if dot else "")
     return Config(
         tuple(servers),
-        system,
-        tuple(last.split()),
+        "" if name_problem(system) else system,
+        suffixes,
         numbers["ndots"],
         numbers["timeout"],
         numbers["attempts"],
@@ -94,51 +99,55 @@ def parse(text: str | None, hostname: str) -> Config:
 
 def _single(values: list[str], number: int) -> str:
     if not values:
-        raise _Bad(f"directive at line {number} is improperly formatted or contains invalid value")
-    if len(values) > 1:
-        raise _Bad(f"extra data at the end of line {number}")
-    return values[0]
+        return f"directive at line {number} is improperly formatted or contains invalid value"
+    return f"extra data at the end of line {number}" if len(values) > 1 else ""
 
 
-def _server(values: list[str], number: int) -> str:
+def _server(values: list[str], servers: list[str], number: int) -> str:
     address, percent, scope = (values[0] if values else "").partition("%")
     known = address_of(address)
     bad_scope = percent and (":" not in known or not scope.partition("%")[0].isalnum())
     if values and (not known or bad_scope):
-        raise _Bad(_bad_address(number))
-    _single(values, number)
-    return known
+        return _bad_address(number)
+    if values:
+        servers.append(known)
+    return _single(values, number)
 
 
 def _bad_address(number: int) -> str:
     return f"directive at line {number} contains invalid IP: invalid IP address syntax"
 
 
-def _options(values: list[str], numbers: dict[str, int], flags: set[str], number: int) -> None:
+def _options(values: list[str], numbers: dict[str, int], flags: set[str], number: int) -> str:
+    """Every option that is understood holds; the first that is not is the problem."""
+    problem = ""
     for word in values:
         key, colon, value = word.partition(":")
         if key in numbers and colon:
             digits = value.removeprefix("+")
             if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > 0xFFFFFFFF:
-                raise _Bad(f"directive options at line {number} contains invalid value of some option")
-            numbers[key] = int(digits)
+                problem = problem or f"directive options at line {number} contains invalid value of some option"
+            else:
+                numbers[key] = int(digits)
         elif key in KNOWN_OPTIONS:
             flags.add(key)
         else:
-            raise _Bad(f"option at line {number} is not recognized")
+            problem = problem or f"option at line {number} is not recognized"
+    return problem
 
 
-def _rest(keyword: str, values: list[str], number: int) -> None:
+def _rest(keyword: str, values: list[str], number: int) -> str:
     if keyword == "sortlist":
         for word in values:
             address, slash, mask = word.partition("/")
             if not address_of(address) or (slash and not _mask(address, mask)):
-                raise _Bad(_bad_address(number))
+                return _bad_address(number)
     elif keyword == "family":
         if any(word not in ("inet4", "inet6") for word in values):
-            raise _Bad(f"directive at line {number} is improperly formatted or contains invalid value")
+            return f"directive at line {number} is improperly formatted or contains invalid value"
     elif keyword != "lookup":
-        raise _Bad(f"directive at line {number} is not recognized")
+        return f"directive at line {number} is not recognized"
+    return ""
 
 
 def _mask(address: str, mask: str) -> bool:
@@ -173,3 +182,8 @@ def name_problem(name: str) -> str:
         if total > 255:
             return f"name label data exceed 255: {total}"
     return ""
+
+
+def decoding(problem: str) -> str:
+    """The same problem in 0.26's words: the limits of RFC 1035 are errors of its decoder."""
+    return f"decoding error: {problem}" if problem.startswith(TOO_LONG) else problem

@@ -135,6 +135,7 @@ def for_probe(probe: str, env: Environment) -> Model | None:
         "jvm-17": lambda e: Jvm(e, Glibc(e)),
         "jvm-25": lambda e: Jvm(e, Glibc(e)),
         "hickory": lambda e: Hickory(e, "0.25"),
+        "hickory-0.26": lambda e: Hickory(e, "0.26"),
         "dnspython": lambda e: Dnspython(e, lifetime=1.0),
         "dnspython-search": lambda e: Dnspython(e, search=True, lifetime=1.0),
         "nginx": lambda e: Nginx(e, timeout=2.0),

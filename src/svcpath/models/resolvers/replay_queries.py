@@ -66,6 +66,36 @@ def same_order(predicted: list[Wire], recorded: list[Wire], *, ordered: bool, ra
     return True
 
 
+def torn(way: tuple[Resolution, ...]) -> set[tuple[str, str]]:
+    """Servers and names of which both types went over TCP and the server closed a connection: which of the queries on it
+    the server still read is timing."""
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for one in way:
+        for step in one.trace.steps:
+            for query, answer in zip(step.batch.queries, step.answers, strict=True):
+                if query.transport == "tcp":
+                    seen = kinds.setdefault((host_of(query.server), fold(wire_text(query.name))), set())
+                    seen |= {query.type, answer.rcode}
+    return {key for key, seen in kinds.items() if {"A", "AAAA", "CLOSED"} <= seen}
+
+
+def same_per_type(predicted: list[Wire], recorded: list[Wire], *, ordered: bool, racy: bool) -> bool:
+    """The questions of each type are the same in the same order, and names begin in the same order."""
+    if [name for name, _ in _by_name(predicted)] != [name for name, _ in _by_name(recorded)]:
+        return False
+    ordered = ordered or len({query[0] for query in predicted}) == 1
+    kinds = {query[2] for query in (*predicted, *recorded)}
+    return all(
+        same_order(
+            [query for query in predicted if query[2] == kind],
+            [query for query in recorded if query[2] == kind],
+            ordered=ordered,
+            racy=racy,
+        )
+        for kind in kinds
+    )
+
+
 def show(server: str, transport: str, kind: str, name: str) -> str:
     return f"{kind} {name} ({transport}, {server})"
 

@@ -35,7 +35,7 @@ def answer(action: str, kind: str, transport: str) -> Answer:
     if head == "CNAME":
         target, equals, address = rest.partition("=")
         if equals and (":" in address) == (kind == "AAAA"):
-            return Answer("NOERROR", (address,), 2)
+            return Answer("NOERROR", (address,), 2, alias=target)
         return Answer("NOERROR", (), 1, target)
     if head in ("TC", "TCDROP"):
         if transport == "udp":

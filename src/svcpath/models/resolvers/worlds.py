@@ -29,9 +29,8 @@ def from_row(row: DnsAnswer, kind: str | None = None) -> Answer:
             cname = value.removesuffix(".") or cname
         elif (":" in address) == (wanted == "AAAA") and wanted in ("A", "AAAA"):
             addresses.append(address)
-    if addresses:
-        cname = ""
-    return Answer(rcode, tuple(addresses), len(row.answers), cname, delay=delay)
+    cname, alias = ("", cname) if addresses else (cname, "")
+    return Answer(rcode, tuple(addresses), len(row.answers), cname, alias, delay=delay)
 
 
 def _address(text: str) -> str | None:
