@@ -41,7 +41,9 @@ def _statement(report: DrillContract) -> Statement:
     if report.cells:
         agree = sum(one.agrees for one in report.cells)
         parts.append(f"{agree} of {len(report.cells)} cells agree with the model")
-    parts += [f"the recorder {'holds' if one.holds else 'fails'} at {one.rate:g} a second" for one in report.loads]
+    for each in report.loads:
+        reached = each.rate if each.took <= each.seconds * 1.1 else each.recorded / each.took
+        parts.append(f"the recorder {'holds' if each.holds else 'fails'} at {reached:.0f} connections a second")
     if not parts:
         return Statement(Mark.INCONCLUSIVE, "DRILL", "nothing was played")
     mark = Mark.FAIL if not report.right else Mark.PASS if report.whole else Mark.INCONCLUSIVE
