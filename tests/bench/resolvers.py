@@ -18,7 +18,18 @@ from tests.bench._machine import machine, write
 
 COREFILE = ".:53 {\n  kubernetes cluster.local in-addr.arpa {\n    fallthrough in-addr.arpa\n  }\n}\n"
 CONF = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"
-RESOLVERS = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "node-resolve4", "hickory", "dnspython-search", "nginx")
+RESOLVERS = (
+    "musl",
+    "musl-1.2.3",
+    "glibc",
+    "go",
+    "c-ares",
+    "node-resolve4",
+    "hickory",
+    "hickory-0.26",
+    "dnspython-search",
+    "nginx",
+)
 SERVICES, SECONDS, WANTED = 1000, 1.0, 20_000
 
 

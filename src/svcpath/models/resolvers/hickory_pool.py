@@ -85,7 +85,14 @@ class Pool:
         if len(group) > AT_ONCE:
             group = sorted(group, key=lambda server: self.srtt[server].value(now))[:AT_ONCE]
         transports = {server: self._transport(server) for server in group}
-        arrivals = yield from self._send(name, kind, transports, rule, now)
+        answers: tuple[Answer, ...] = ()
+        if len(group) == 1 and transports[group[0]] == "udp":
+            query = self._query(name, kind, group[0], "udp", now)
+            (answer,) = answers = yield from ask(Batch((query,), rule))
+            if not (answer.silent or answer.truncated or answer.delay):
+                self.note(group[0], kind, answer, now)
+                return answer, now
+        arrivals = yield from self._send(name, kind, transports, rule, now, answers)
         cut = ""
         last = 0.0
         while arrivals:
@@ -114,20 +121,26 @@ class Pool:
         return (yield from self._tcp(name, kind, cut, now + last))
 
     def _transport(self, server: str) -> str:
+        if not self.given_up:
+            return "udp"
         if server in self.given_up and server in self.connected:
             return "tcp"
         self.given_up.discard(server)
         return "udp"
 
-    def _send(self, name: str, kind: str, transports: dict[str, str], rule: Rule, now: float) -> Part[list[_Arrival]]:
-        """Every reply within the timeout, with those to the copies that are sent while there is none."""
+    def _send(
+        self, name: str, kind: str, transports: dict[str, str], rule: Rule, now: float, known: tuple[Answer, ...]
+    ) -> Part[list[_Arrival]]:
+        """Every reply within the timeout, with those to the copies that are sent while there is none. ``known`` are the
+        answers to the first queries, where those are sent already."""
         arrivals: list[_Arrival] = []
         due = [(server, 0.0) for server in transports]
         rule = OPEN if "tcp" in transports.values() else rule
         number = 0
         while due:
             queries = tuple(self._query(name, kind, server, transports[server], now + after) for server, after in due)
-            answers = yield from ask(Batch(queries, rule, racy=self.racy))
+            answers = known or (yield from ask(Batch(queries, rule, racy=self.racy)))
+            known = ()
             for (server, after), answer in zip(due, answers, strict=True):
                 if not answer.silent and after + answer.delay < self.timeout:
                     arrivals.append(_Arrival(after + answer.delay, server, answer))
