@@ -20,6 +20,7 @@ def test_every_code_has_a_page_with_its_meaning_and_what_would_prove_it_wrong(co
         assert " ".join(part.split()) in said
     if known.falsifier:
         assert "This would prove it wrong" in ran.out
+        assert "{check}" not in ran.out
         assert " ".join(known.falsifier.refutes.split()) in said
 
 

@@ -8,12 +8,19 @@ from svcpath.walk.findings.finding import Hypothesis
 from svcpath.walk.symptoms import Symptom
 
 
+#: Names in a falsifier that stand for a whole command, which depends on the node's data plane.
+COMMANDS = {"check": "{print the node's rules for this Service: iptables-save, nft list or ipvsadm}"}
+
+
 def code(name: str) -> Document:
     """One code: what it means, what would prove it wrong, how to mend it. Raises UnknownTarget."""
     known = entry(name)
     sections: list[Section] = [Note(known.meaning)]
     if known.falsifier is not None:
-        point = Point("", known.falsifier.command, after=known.falsifier.refutes)
+        command = known.falsifier.command
+        for name, words in COMMANDS.items():
+            command = command.replace(f"{{{name}}}", words)
+        point = Point("", command, after=known.falsifier.refutes)
         sections.append(Points("This would prove it wrong", (point,)))
     if known.remedy:
         sections.append(Points("Mend", (Point(known.remedy),)))
