@@ -7,7 +7,6 @@ from svcpath.walk.findings.catalogue import catalogue, entry
 from svcpath.walk.findings.finding import Hypothesis
 from svcpath.walk.symptoms import Symptom
 
-
 #: Names in a falsifier that stand for a whole command, which depends on the node's data plane.
 COMMANDS = {"check": "{print the node's rules for this Service: iptables-save, nft list or ipvsadm}"}
 
@@ -18,8 +17,8 @@ def code(name: str) -> Document:
     sections: list[Section] = [Note(known.meaning)]
     if known.falsifier is not None:
         command = known.falsifier.command
-        for name, words in COMMANDS.items():
-            command = command.replace(f"{{{name}}}", words)
+        for part, words in COMMANDS.items():
+            command = command.replace(f"{{{part}}}", words)
         point = Point("", command, after=known.falsifier.refutes)
         sections.append(Points("This would prove it wrong", (point,)))
     if known.remedy:
