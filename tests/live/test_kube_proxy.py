@@ -44,7 +44,7 @@ SEED = int(os.environ.get("SVCPATH_PROXY_SEED", "20261130"))
 SPACE = "ns"
 ZONE = "zone-a"
 #: Seconds without a change after which kube-proxy (minSyncPeriod 1 s) is not going to write any more.
-STILL = 5
+STILL = 20
 #: A packet each for this many Services; the tables are compared for all.
 PACKETS = 40
 #: The Services' part of the lab's ranges, above what the API server hands out by itself (KEP-3070).
@@ -171,14 +171,20 @@ def _table(kind: Kind, text: str, node: NodeView, family: int) -> ServiceTable:
 
 
 def _settled(world: World, mode: str, node: NodeView, family: int) -> tuple[list[tuple[Kind, str]], list[str]]:
-    """Until kube-proxy has written what it is going to: its rules agree, or differ in the same way for a while."""
+    """Until kube-proxy has written what it is going to: its rules agree, or differ in the same way for a while.
+
+    Objects are read anew each time, since what earlier tests made may still be going away.
+    """
     before, since = [""], time.monotonic()
+    kubectl = world.provider.kubectl()
     while True:
+        services = msgspec.convert(kubectl.items("services", "-A"), list[Service])
+        slices = msgspec.convert(kubectl.items("endpointslices", "-A"), list[EndpointSlice])
         dumps = _dumps(world.provider, node.name, mode, family)
         lines = [
             f"{node.name} {kind.value}: {line}"
             for kind, text in dumps
-            for line in disagreements(_table(kind, text, node, family), world.services, world.slices, node)
+            for line in disagreements(_table(kind, text, node, family), services, slices, node)
         ]
         if lines != before:
             before, since = lines, time.monotonic()

@@ -334,6 +334,9 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
         options += source.sample(ODD_OPTIONS, source.randint(1, 3))
     if servers > 1 and source.random() < 0.25:
         options.append("rotate")
+    if probe.startswith("cares") and servers > 1:
+        # With rotate c-ares draws the server of each query; which one a retry over TCP goes to is not modelled.
+        options = [one for one in options if one != "rotate"]
     source.shuffle(options)
     cut = source.randint(1, len(options)) if source.random() < 0.3 else len(options)
     lines += [f"options {' '.join(part)}" for part in (options[:cut], options[cut:]) if part]
