@@ -223,6 +223,9 @@ def _job(source: random.Random, probe: str) -> dict[str, Any]:
     servers = 1 if source.random() < 0.6 or probe == "hickory" else source.randint(2, 4)
     if probe == "hickory-0.26":  # among more than two it chooses by what it measured
         servers = min(servers, 2)
+    if probe.startswith("cares"):
+        # Where its retries over TCP go among several servers is not modelled.
+        servers = 1
     hosts = _hosts(source, name, suffixes) if source.random() < 0.5 else "127.0.0.1 localhost\n::1 localhost\n"
     args = []
     if probe.startswith(("musl", "glibc", "go", "cares")) and source.random() < 0.25:
@@ -334,9 +337,6 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
         options += source.sample(ODD_OPTIONS, source.randint(1, 3))
     if servers > 1 and source.random() < 0.25:
         options.append("rotate")
-    if probe.startswith("cares") and servers > 1:
-        # With rotate c-ares draws the server of each query; which one a retry over TCP goes to is not modelled.
-        options = [one for one in options if one != "rotate"]
     source.shuffle(options)
     cut = source.randint(1, len(options)) if source.random() < 0.3 else len(options)
     lines += [f"options {' '.join(part)}" for part in (options[:cut], options[cut:]) if part]
