@@ -74,15 +74,14 @@ def run(
         )  # fmt: skip
     if act or yes or force or sample:
         raise UsageError("--act, --yes, --force and --sample belong to --target deploy/NAME")
-    import time
-
+    from svcpath.cli.progress import progress
     from svcpath.drill import play
     from svcpath.drill.endurance import Load
     from svcpath.drill.scenarios import SCENARIOS
     from svcpath.drill.transport import KubectlTransport
     from svcpath.lab import home, labs
+    from svcpath.lab.machine import machine_facts
     from svcpath.lab.providers.netns import NetnsProvider
-    from svcpath.lab.score.run import machine_facts
     from svcpath.reports.drill import SCHEMA, DrillContract
     from svcpath.reports.report import encode
     from svcpath.reports.views.drill import document, page
@@ -102,11 +101,7 @@ def run(
     kubectl = KubectlTransport(options, str(made.program))
     image = provider.images["tools"]
     outside = provider.outside() if isinstance(provider, NetnsProvider) else None
-    begun = time.monotonic()
-
-    def say(text: str) -> None:
-        typer.echo(f"{time.monotonic() - begun:6.1f} s  {text}", err=True)
-
+    say = progress()
     chosen, named = known[scenario], frozenset(variant or ())
     report = DrillContract(
         schema=SCHEMA,

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli import output
+from svcpath.cli.progress import progress
 from svcpath.errors import UsageError
 from svcpath.lab import home as homes
 from svcpath.lab import labs
@@ -26,11 +27,11 @@ from svcpath.lab.faults.own import in_folder
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.images import recipes
+from svcpath.lab.machine import machine_facts
 from svcpath.lab.netns.layout import PROXY_MODES
-from svcpath.lab.providers.base import Say
 from svcpath.lab.score import ask
 from svcpath.lab.score.row import Row, results, totals
-from svcpath.lab.score.run import Run, machine_facts
+from svcpath.lab.score.run import Run
 from svcpath.reports.report import encode
 from svcpath.reports.views import score as score_view
 
@@ -40,16 +41,6 @@ app = typer.Typer(
 )
 
 LabName = Annotated[str, typer.Option("--lab", help="Name of the lab; several can run side by side.")]
-
-
-def progress() -> Say:
-    """Lines with the seconds since the start, on stderr, so that stdout stays for results."""
-    started = time.monotonic()
-
-    def say(line: str) -> None:
-        typer.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
-
-    return say
 
 
 @app.callback()

@@ -5,17 +5,13 @@ Judged twice: on a recording of what a person could have typed, and by diagnose'
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import json
-import os
-import platform
 import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -118,16 +114,3 @@ def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
         },
     }
     (folder.parent / "expected.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-
-
-def machine_facts(provider: Provider, modes: Sequence[str]) -> dict[str, str]:
-    """What a reader of the results needs to compare them with others."""
-    server = json.loads(provider.kubectl().run("version", "-o", "json").out)
-    return {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "svcpath": version("svcpath"),
-        "kubernetes": server.get("serverVersion", {}).get("gitVersion", ""),
-        "kernel": platform.release(),
-        "processors": str(os.cpu_count() or 0),
-        "modes": " ".join(modes),
-    }

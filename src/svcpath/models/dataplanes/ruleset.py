@@ -219,3 +219,20 @@ def canonical(text: str) -> str:
         return str(ipaddress.ip_address(text))
     except ValueError:
         return text
+
+
+def host_and_port(text: str) -> tuple[str, str] | None:
+    """The halves of a DNAT destination as iptables and nft print it: ``10.1.2.3``, ``10.1.2.3:80``, ``fd00::1``,
+    ``[fd00::1]:80``. The port is decimal, or "" where there is none; None if the text has no such form."""
+    if text[:1] == "[":
+        host, bracket, rest = text[1:].partition("]")
+        port = rest[1:] if rest[:1] == ":" else ""
+        if not bracket or (rest and not port):
+            return None
+    elif text.count(":") > 1:
+        host, port = text, ""
+    else:
+        host, colon, port = text.partition(":")
+        if colon and not port:
+            return None
+    return None if port and not port.isdecimal() else (host, port)

@@ -11,7 +11,7 @@ from sys import intern
 from typing import Any
 
 from svcpath.models.dataplanes.iptables.values import Unknown, mark
-from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
+from svcpath.models.dataplanes.ruleset import address_value, canonical, host_and_port, prefix_value
 
 _NO_OPTIONS: frozenset[str] = frozenset()
 _TARGET_OPTIONS = {
@@ -86,19 +86,10 @@ def target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[st
 
 def _dnat(value: str, line: str) -> tuple[str, Any]:
     """``10.1.2.3``, ``10.1.2.3:80``, ``[fd00::1]:80``; a range of either spreads over what it spans."""
-    if value[:1] == "[":
-        host, bracket, rest = value[1:].partition("]")
-        port = rest[1:] if rest[:1] == ":" else ""
-        if not bracket or (rest and not port):
-            raise Unknown(line)
-    elif value.count(":") > 1:
-        host, port = value, ""
-    else:
-        host, colon, port = value.partition(":")
-        if colon and not port:
-            raise Unknown(line)
-    if port and not port.isdecimal():
+    halves = host_and_port(value)
+    if halves is None:
         raise Unknown(line)
+    host, port = halves
     if "-" in host:
         span = prefix_value(host)
         if span is None or span[2] - span[1] > 255:

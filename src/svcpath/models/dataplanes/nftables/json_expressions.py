@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sys import intern
 from typing import Any
 
-from svcpath.models.dataplanes.nftables.selectors import make_match
+from svcpath.models.dataplanes.nftables.selectors import META_FIELDS, make_match
 from svcpath.models.dataplanes.nftables.statements import add_match, combine_mark
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Unknown
 from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical
@@ -32,16 +32,7 @@ _FIELDS = {
     ("ip", "protocol"): "protocol",
     ("ip6", "nexthdr"): "protocol",
 }
-_META = {
-    "l4proto": "protocol",
-    "mark": "mark",
-    "random": "random",
-    "iifname": "in-interface",
-    "oifname": "out-interface",
-    "iif": "in-interface",
-    "oif": "out-interface",
-    "nfproto": "other meta nfproto",
-}
+_META = {**META_FIELDS, "nfproto": "other meta nfproto"}
 
 
 def endpoint_rule(number: int, expression: bytes) -> Rule | None:

@@ -9,6 +9,16 @@ from __future__ import annotations
 from svcpath.models.dataplanes.nftables.tokens import Tokens, Unknown, integer
 from svcpath.models.dataplanes.ruleset import Match, prefix_value
 
+#: What a key of ``meta`` is called in a Match, in text and in JSON.
+META_FIELDS = {
+    "l4proto": "protocol",
+    "mark": "mark",
+    "random": "random",
+    "iifname": "in-interface",
+    "oifname": "out-interface",
+    "iif": "in-interface",
+    "oif": "out-interface",
+}
 _PORT_WORDS = frozenset({"tcp", "udp", "sctp", "th", "udplite", "dccp"})
 _OPERATORS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _PROTOCOL_NUMBERS = {"6": "tcp", "17": "udp", "132": "sctp", "1": "icmp", "58": "ipv6-icmp"}
@@ -44,16 +54,7 @@ def _field(word: str, tokens: Tokens) -> str:
         fields = {"saddr": "source", "daddr": "destination", "protocol": "protocol", "nexthdr": "protocol"}
         return fields.get(name, f"other {word} {name}")
     if word == "meta":
-        fields = {
-            "l4proto": "protocol",
-            "mark": "mark",
-            "random": "random",
-            "iifname": "in-interface",
-            "oifname": "out-interface",
-            "iif": "in-interface",
-            "oif": "out-interface",
-        }
-        return fields.get(name, f"other meta {name}")
+        return META_FIELDS.get(name, f"other meta {name}")
     if word in _PORT_WORDS:
         prefix = "" if word == "th" else f"{word} "
         return f"{prefix}{name}" if name in ("dport", "sport") else f"other {word} {name}"

@@ -12,7 +12,7 @@ from typing import Any
 from svcpath.models.dataplanes.nftables.maps import map_argument, numgen
 from svcpath.models.dataplanes.nftables.selectors import comparison, read_fields
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, Unknown, integer, skip_counts
-from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical
+from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical, host_and_port
 
 #: Statements that only count, log or tag: what follows them decides.
 _OTHER_MATCHES = frozenset(
@@ -117,23 +117,16 @@ def _dnat(tokens: Tokens) -> tuple[str, Any]:
     tokens.expect("to")
     value = tokens.next()
     _nat_flags(tokens)
-    return "dnat", host_and_port(value)
+    return "dnat", destination(value)
 
 
-def host_and_port(value: str) -> tuple[str, int]:
+def destination(value: str) -> tuple[str, int]:
     """``10.1.2.3:80``, ``[fd00::1]:80``, or either without a port."""
-    if value[:1] == "[":
-        host, bracket, rest = value[1:].partition("]")
-        port = rest[1:] if rest[:1] == ":" else ""
-        if not bracket or (rest and not port):
-            raise Unknown(value)
-    elif value.count(":") > 1:
-        host, port = value, ""
-    else:
-        host, colon, port = value.partition(":")
-        if colon and not port:
-            raise Unknown(value)
-    if (port and not port.isdecimal()) or int(port or 0) > 65535 or address_value(host) is None:
+    halves = host_and_port(value)
+    if halves is None:
+        raise Unknown(value)
+    host, port = halves
+    if int(port or 0) > 65535 or address_value(host) is None:
         raise Unknown(value)
     return canonical(host), int(port or 0)
 
