@@ -248,7 +248,7 @@ def trace(
     held = driver.run(planes(node))
     if origin is Origin.POD and not sender:
         sender = "2001:db8::77" if ":" in address else "198.51.100.77"
-    packet = Packet(sender, origin, protocol, address, port)
+    packet = Packet(sender, origin, protocol, address, port, known=bool(client))
     found = tuple(
         trace_report(tables.label, plane.mode, dump.place, dump.table, packet)
         for tables, plane in held.nodes

@@ -43,8 +43,8 @@ COUNT = int(os.environ.get("SVCPATH_PROXY_SERVICES", "60"))
 SEED = int(os.environ.get("SVCPATH_PROXY_SEED", "20261130"))
 SPACE = "ns"
 ZONE = "zone-a"
-#: Seconds without a change after which kube-proxy (minSyncPeriod 1 s) is not going to write any more.
-STILL = 20
+#: Seconds without a change after which kube-proxy is not going to write any more: what failed it tries again in 30 s.
+STILL = 40
 #: A packet each for this many Services; the tables are compared for all.
 PACKETS = 40
 #: The Services' part of the lab's ranges, above what the API server hands out by itself (KEP-3070).

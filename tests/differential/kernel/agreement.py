@@ -84,7 +84,9 @@ def compare(
             address = node_address if item.frontend.is_node_port else item.frontend.address
             own = [Sender("be", backend.address, Origin.POD) for backend in item.cluster[:1]]
             for sender in (*senders(item.frontend), *own):
-                packet = Packet(sender.source, sender.origin, item.frontend.protocol, address, item.frontend.port)
+                packet = Packet(
+                    sender.source, sender.origin, item.frontend.protocol, address, item.frontend.port, known=True
+                )
                 questions.append(_Question(item.frontend, address, sender, tracer.trace(packet)))
     local = {node_address}
     differences = []

@@ -6,7 +6,18 @@ import msgspec
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Backend, Cause, Frontend, NodeView, Origin, ServiceTable, Times, drift
+from svcpath.models.dataplanes import (
+    Backend,
+    Cause,
+    Frontend,
+    NodeView,
+    Origin,
+    Packet,
+    ServiceTable,
+    Times,
+    drift,
+    trace,
+)
 from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes.times import changed_at, seconds_of
 from tests.models.dataplanes.material import (
@@ -200,3 +211,27 @@ def test_a_nat_table_without_kube_proxys_chains_misses_every_frontend() -> None:
     )
     services, slices = recorded_objects("iptables")
     assert Difference.FRONTEND_MISSING in {row.kind for row in drift(table, services, slices, VIEW).rows}
+
+
+def _remembering(backend: str, client: str) -> tuple[str, str]:
+    """The first recording's affinity set of a backend, with a client that the kernel noted in it."""
+    head = f"__{backend} {{\n\t\ttype ipv4_addr\n\t\tsize 65535\n\t\tflags dynamic,timeout\n\t\ttimeout 3h\n"
+    return head, f"{head}\t\telements = {{ {client} expires 2h59m56s92ms }}\n"
+
+
+@pytest.mark.parametrize("client", ["172.30.0.12", "10.244.1.2", "198.51.100.77"])
+@pytest.mark.parametrize("backend", ["10.244.1.9/8080", "10.244.2.4/8080"])
+def test_a_client_that_affinity_holds_takes_no_backend_from_the_table(backend: str, client: str) -> None:
+    """Each node remembers clients of its own, the node itself among them; that says nothing of what it holds."""
+    assert not _kinds(_table(_remembering(backend, client), "nftables"), "nftables")
+
+
+def test_a_client_that_affinity_holds_goes_where_it_went_and_another_anywhere() -> None:
+    table = _table(_remembering("10.244.2.4/8080", "10.244.1.77"), "nftables")
+    services, _ = recorded_objects("nftables")
+    address = next(one.cluster_ips[0] for one in services if one.name == "echo-server")
+    both = {Backend("10.244.1.9", 8080), Backend("10.244.2.4", 8080)}
+    packet = Packet("10.244.1.77", Origin.POD, "TCP", address, 80)
+    assert set(trace(table, packet._replace(known=True)).addresses) == {Backend("10.244.2.4", 8080)}
+    assert set(trace(table, packet).addresses) == both
+    assert set(trace(table, packet._replace(source="10.244.1.78", known=True)).addresses) == both

@@ -17,7 +17,8 @@ class Packet(NamedTuple):
     ``source`` is an address (with Origin.NODE "" stands for the node itself), ``protocol`` TCP, UDP or SCTP,
     ``address`` and ``port`` what the client sends to. ``arriving``: the packet comes in over the wire although its
     source is the node's address, as kube-proxy's own packet tracer has it; else a packet of the node starts at the
-    output hook.
+    output hook. ``known``: the client may have been here before, and goes to the backend that a set of nftables'
+    affinity recalls for it; else it is one that no set holds, whatever its address.
     """
 
     source: str
@@ -26,6 +27,7 @@ class Packet(NamedTuple):
     address: str
     port: int
     arriving: bool = False
+    known: bool = False
 
 
 def trace(table: ServiceTable, packet: Packet) -> Outcome:
@@ -52,7 +54,8 @@ class Tracer:
         if self.walker is not None:
             if not source:
                 source = _node_source(self.table, ":" in address)
-            return self.walker.walk(_Packet(source, packet.origin, protocol, address, packet.port, packet.arriving))
+            walked = _Packet(source, packet.origin, protocol, address, packet.port, packet.arriving, packet.known)
+            return self.walker.walk(walked)
         return self._looked_up(address, protocol, packet)
 
     def _looked_up(self, address: str, protocol: str, packet: Packet) -> Outcome:

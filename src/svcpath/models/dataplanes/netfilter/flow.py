@@ -14,7 +14,10 @@ from svcpath.models.dataplanes.table import Backend, ForeignRule, Origin
 
 
 class Packet(NamedTuple):
-    """The first packet of a new connection. ``address`` may be ANY_IPV4 or ANY_IPV6: some address of the node."""
+    """The first packet of a new connection. ``address`` may be ANY_IPV4 or ANY_IPV6: some address of the node.
+
+    ``known``: affinity sets may hold the client; else it is a new one.
+    """
 
     source: str
     origin: Origin
@@ -22,6 +25,7 @@ class Packet(NamedTuple):
     address: str
     port: int
     arriving: bool = False
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

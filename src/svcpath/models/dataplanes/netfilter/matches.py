@@ -101,6 +101,7 @@ def _in_set(flow: Flow, value: tuple[tuple[str, ...], str], rule: Rule, chain: C
         found = any(in_prefix(number, text) for text, _ in held.prefixes)
     if fields == ("source",) and held.flags & {"timeout", "dynamic"} and rule.target in ("jump", "goto"):
         branch.recalls = (*branch.recalls, (name, held.timeout or -1))
+        return found and flow.packet.known
     return found
 
 
