@@ -10,6 +10,7 @@ import pytest
 from svcpath.lab.faults.fault import Expect, Fault
 from svcpath.lab.score.row import given_by, results, row, totals
 from svcpath.reports.score import Given, ScoreContract
+from tests.lab.joined import joined
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
 HEADLESS = Fault(about="", name="h", expect=Expect(layer="resolution", codes=("SP116",)))
@@ -87,3 +88,17 @@ def test_the_committed_results_are_what_their_contract_says_and_accuse_nobody_fa
     }
     for name in ("date", "svcpath", "kubernetes", "kernel", "processors"):
         assert kept.facts[name]
+
+
+def test_scores_of_two_labs_are_joined_and_those_of_two_releases_are_not() -> None:
+    right = row(ENDPOINTS, "iptables", Given(status="fault", layer="endpoints", code="SP301"), 1.0)
+    missed = row(ENDPOINTS, "nftables", Given(status="healthy"), 2.0)
+    first = results([right], {"kernel": "6", "modes": "iptables", "lot": "1"})
+    second = results([missed], {"kernel": "6", "modes": "nftables", "lot": "2", "not made": "x: no time"})
+    both = joined((first, second))
+    assert both.facts == {"kernel": "6", "modes": "iptables nftables", "lot": "1 2", "not made": "x: no time"}
+    assert (both.totals["rows"], both.totals["right_layer"]) == (2, 1)
+    assert both.rows == (*first.rows, *second.rows)
+    other = results([missed], {"kernel": "7", "modes": "nftables"})
+    with pytest.raises(ValueError, match="kernel"):
+        joined((first, other))
