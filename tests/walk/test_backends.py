@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from svcpath.api import diagnose
+from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
 from tests.walk.clusters import NAMESPACE, Cluster, cluster
@@ -73,6 +75,14 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
     row = next(one for one in report.backends if one.pod == "web-1")
     assert {(one.node, one.state, one.port) for one in row.tables} == {("w1", "wrong port", 9999), ("w2", "held", port)}
     assert len(report.backends) == 2
+
+
+def test_two_ports_of_one_address_are_two_backends() -> None:
+    """Pods of the host network; a kube-proxy that told endpoints by address alone held one of them."""
+    folder = Path(__file__).parents[1] / "data" / "cases" / "31-same-ip-different-port-hostnetwork"
+    report = diagnose(FilesSource([folder]), "svc/hn", namespace="shop")
+    told = {(row.pod, one.port, one.state) for row in report.backends for one in row.tables}
+    assert told == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}
 
 
 def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:

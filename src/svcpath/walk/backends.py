@@ -175,28 +175,30 @@ def _compared(
         source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
         met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
         right = want.for_packet(Origin.POD, source)
-        wanted = {one.address: one for one in right.backends} if right.verdict is Verdict.BACKENDS else {}
+        wanted = right.backends if right.verdict is Verdict.BACKENDS else ()
         outcomes.append((str(front), met.verdict.value))
         held = {each.backend for each in met.backends}
+        lacking = [one for one in wanted if one not in held]
         for each in met.backends:
-            twin = wanted.get(each.backend.address)
-            if twin == each.backend:
+            # An address may serve two ports of one Service (host network): what counts is address and port.
+            twin = next((one for one in lacking if one.address == each.backend.address), None)
+            if each.backend in wanted:
                 state = Held.HELD
-            elif met.undecided:
-                state = Held.UNDECIDED
             else:
-                state = Held.STALE if twin is None or twin in held else Held.WRONG_PORT
+                state = Held.UNDECIDED if met.undecided else Held.WRONG_PORT if twin else Held.STALE
+                lacking = [one for one in lacking if one != twin]
             states.append(InTable(node.label, str(front), *each.backend, state, each.share, path, each.line))
-        told = {each.address for each in held}
-        for one in wanted.values():
-            if one not in held and one.address not in told:
-                state = Held.UNDECIDED if met.undecided else Held.MISSING
-                states.append(InTable(node.label, str(front), *one, state, None, path))
+        for one in lacking:
+            state = Held.UNDECIDED if met.undecided else Held.MISSING
+            states.append(InTable(node.label, str(front), *one, state, None, path))
     return tuple(outcomes), states
 
 
 def _endpoint(view: Scene, one: EndpointView, tables: Tables, states: list[InTable]) -> Row:
     pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
+    ports = tuple(_chain(port, one, tables) for port in view.service_ports)
+    others = _ports(view, [each for each in view.distinct if each.address == one.address and each is not one])
+    own = {port.slice_port for port in ports}
     return Row(
         address=one.address,
         pod=one.who if one.who != one.address else "",
@@ -209,9 +211,17 @@ def _endpoint(view: Scene, one: EndpointView, tables: Tables, states: list[InTab
         pod_ready=pod.ready if pod else None,
         pod_state=_state(pod) if pod else "",
         restarts=_restarts(pod) if pod else 0,
-        ports=tuple(_chain(port, one, tables) for port in view.service_ports),
-        tables=tuple(held for held in states if held.address == one.address),
+        ports=ports,
+        tables=tuple(
+            held for held in states if held.address == one.address and (held.port in own or held.port not in others)
+        ),
     )
+
+
+def _ports(view: Scene, endpoints: list[EndpointView]) -> set[int | None]:
+    """The ports that the slices give for these endpoints."""
+    found = (one.port_for(port) for one in endpoints for port in view.service_ports)
+    return {port.port for port in found if port is not None}
 
 
 def _chain(port: ServicePort, one: EndpointView, tables: Tables) -> PortChain:
