@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from svcpath.drill import kube
+from svcpath.drill.sampler import whole
 from svcpath.drill.store import Store
 from svcpath.drill.transport import KubectlTransport
 from svcpath.drill.watch import Sampling, sample
@@ -25,12 +25,12 @@ exec "$@"
 WATCH = """
 import sys, time
 from pathlib import Path
-from svcpath.drill import kube
+from svcpath.drill.sampler import whole
 from svcpath.drill.store import Store
 from svcpath.drill.transport import KubectlTransport
 from svcpath.drill.watch import Sampling, sample
 store = Store(Path(sys.argv[2]))
-intake = sample(KubectlTransport((), sys.argv[1]), store, Sampling("shop", "client", "", ("new=50", sys.argv[3])), kube.sampler())
+intake = sample(KubectlTransport((), sys.argv[1]), store, Sampling("shop", "client", "", ("new=50", sys.argv[3])), whole.text())
 print(intake.began(20), flush=True)
 time.sleep(60)
 """
@@ -60,7 +60,7 @@ def test_a_sampler_finishes_what_is_under_way_and_says_how_much_it_was(tmp_path:
     kubectl = KubectlTransport((), str(_kubectl(tmp_path)))
     with echo() as port:
         sampling = Sampling("shop", "client", "", ("new=50", f"http://127.0.0.1:{port}/"))
-        intake = sample(kubectl, store, sampling, kube.sampler())
+        intake = sample(kubectl, store, sampling, whole.text())
         assert intake.began(20)
         intake.end(20)
     kubectl.close()

@@ -166,6 +166,7 @@ def drill() -> DrillContract:
         logged=3,
         failed=1,
         late=0,
+        latest=0.0,
         replaced=1,
         lost_pods=0,
         cores=0.1,

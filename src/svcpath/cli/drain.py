@@ -129,6 +129,7 @@ def watch(
 
     from svcpath.cli.rollout import cluster_options
     from svcpath.drill import kube
+    from svcpath.drill.sampler import whole
     from svcpath.drill.transport import HttpTransport, KubectlTransport, Transport
     from svcpath.drill.watch import Sampling, recording
     from svcpath.drill.watch import sample as begin
@@ -154,7 +155,7 @@ def watch(
             under_way.store.set_meta("target", f"{namespace}/{target}")
             if sample and kubectl is not None:
                 chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))
-                under_way.samplers.append(begin(kubectl, under_way.store, chosen, kube.sampler()))
+                under_way.samplers.append(begin(kubectl, under_way.store, chosen, whole.text()))
             _say(f"recording {target} into {db}; Ctrl-C ends it")
             try:
                 ended.wait(duration or None)

@@ -110,6 +110,7 @@ def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
 @contextlib.contextmanager
 def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind: str, name: str) -> Iterator[None]:
     from svcpath.drill import kube
+    from svcpath.drill.sampler import whole
     from svcpath.drill.watch import Sampling, recording
     from svcpath.drill.watch import sample as begin
 
@@ -123,7 +124,7 @@ def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind:
         if wanted.sample and kubectl is not None:
             pod = wanted.sample_from.removeprefix("pod/")
             chosen = Sampling(wanted.namespace, pod, wanted.container, tuple(wanted.sample))
-            intake = begin(kubectl, under_way.store, chosen, kube.sampler())
+            intake = begin(kubectl, under_way.store, chosen, whole.text())
             under_way.samplers.append(intake)
             if not intake.began(20):
                 _say(f"the sampler in {wanted.sample_from} has not begun: {intake.error or 'no line of it yet'}")

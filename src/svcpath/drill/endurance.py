@@ -32,6 +32,7 @@ SPACE = "svcpath-drain-load"
 NAME = "load"
 _LEAD = 8.0  #: seconds of sampling before the Pods are replaced
 _TAIL = 10.0  #: seconds that the recorder goes on after the sampler's end
+_HOLD = 0.1  #: seconds that a server's requests wait for each other, so that following its log costs little
 _ID = re.compile(r"[?&]id=(\d+)")
 
 
@@ -45,7 +46,10 @@ class Load:
 def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Callable[[str], None]) -> LoadRecord:
     """Deploy, sample, replace, and compare. Raises SourceUnavailable when the cluster does not play along."""
     with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
-        kube.apply(kubectl, [kube.scripts_map(SPACE), kube.client_pod(SPACE, image), *_workload(image, load.pods)])
+        client = kube.client_pod(SPACE, image)
+        # What asks for no processor is served last, and a client that starves measures itself.
+        client["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+        kube.apply(kubectl, [kube.scripts_map(SPACE), client, *_workload(image, load.pods)])
         say(f"{load.pods} Pods are starting")
         api.ready_pods(SPACE, "app=drain-client", 1)
         api.ready_pods(SPACE, f"app={NAME}", load.pods)
@@ -65,6 +69,7 @@ def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Cal
 def _workload(image: str, pods: int) -> list[dict[str, Any]]:
     spec = workload.pod_spec(image, workload.Stopping(grace=20, hook=5), server="light")
     spec["containers"][0]["readinessProbe"]["periodSeconds"] = 2
+    spec["containers"][0]["env"].append({"name": "HOLD", "value": f"{_HOLD:g}"})
     made = workload.deployment(NAME, SPACE, pods, spec)
     made["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 4}}
     return [made, workload.service(NAME, SPACE)]
@@ -137,7 +142,7 @@ def _processor_time(pid: int) -> float:
 
 @contextlib.contextmanager
 def _recorder(kubectl: KubectlTransport, load: Load, db: Path) -> Iterator[_Recorder]:
-    words = [f"new={load.rate:g}", f"seconds={load.seconds:g}", "mark=1", f"http://{NAME}/hostname"]
+    words = [f"new={load.rate:g}", f"seconds={load.seconds:g}", "mark=1", "resolve=1", f"http://{NAME}/hostname"]
     chosen = [part for word in words for part in ("--sample", word)]
     options = list(kubectl.options)
     process = subprocess.Popen(
@@ -216,7 +221,9 @@ def compared(
     """The recording against the logs."""
     with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as found:
         rows = found.execute("SELECT detail, outcome FROM connections").fetchall()
-        first, last = found.execute("SELECT min(start), max(start) FROM connections").fetchone()
+        first, last, latest = found.execute(
+            "SELECT min(start), max(start), max(start - due) FROM connections"
+        ).fetchone()
         told = found.execute("SELECT value FROM meta WHERE key LIKE 'sampler %'").fetchall()
         pods = found.execute(
             "SELECT uid, max(gone) FROM events WHERE resource = 'pods' AND name LIKE ? GROUP BY uid", (f"{NAME}-%",)
@@ -225,7 +232,8 @@ def compared(
     recorded = Counter(int(match[1]) for detail, _ in rows if (match := _ID.search(f"?{detail}")))
     answered = {int(match[1]) for detail, outcome in rows if outcome == "ok" and (match := _ID.search(f"?{detail}"))}
     logged = {number for lines in logs.values() for number in numbers(lines)}
-    announced, late = (int(part) for part in told[0][0].split()[:2]) if len(told) == 1 else (-1, -1)
+    sums = [tuple(int(part) for part in value.split()[:2]) for (value,) in told]
+    announced, late = (sum(one[place] for one in sums) for place in (0, 1)) if sums else (-1, -1)
     return LoadRecord(
         rate=load.rate,
         seconds=load.seconds,
@@ -239,6 +247,7 @@ def compared(
         logged=len(logged),
         failed=sum(outcome != "ok" for _, outcome in rows),
         late=late,
+        latest=round(latest or 0.0, 3),
         replaced=sum(ended.values()),
         lost_pods=len(alive - ended.keys()) + sum(not gone and uid not in alive for uid, gone in ended.items()),
         cores=cores[0],

@@ -13,6 +13,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from svcpath.drill.sampler import whole
 from svcpath.drill.transport import HttpTransport, KubectlTransport, end
 from svcpath.errors import SourceUnavailable
 
@@ -23,11 +24,6 @@ LABEL = "svcpath.drill/made"
 def script(name: str) -> str:
     """The text of a script that runs inside containers."""
     return importlib.resources.files("svcpath.drill.scripts").joinpath(name).read_text()
-
-
-def sampler() -> str:
-    """The sampler's text, to be piped into a container's Python."""
-    return importlib.resources.files("svcpath.drill").joinpath("sampler.py").read_text()
 
 
 def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> frozenset[str]:
@@ -206,7 +202,7 @@ def scripts_map(space: str) -> dict[str, Any]:
     """The ConfigMap with the scripts that the drill's Pods run."""
     names = ("drain_server.py", "grpc_server.py", "light_server.py", "grid_client.py")
     data = {name: script(name) for name in names}
-    data["sampler.py"] = sampler()
+    data["sampler.py"] = whole.text()
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 from svcpath.drill import kube, workload
 from svcpath.drill.kube import Api
 from svcpath.drill.outside import Outside
+from svcpath.drill.sampler import whole
 from svcpath.drill.transport import Cut, Expired, KubectlTransport, end
 from svcpath.drill.watch import connection_of
 from svcpath.drill.workload import Stopping
@@ -85,8 +85,7 @@ class Stage:
         """Begin to sample from outside the cluster."""
         if self.outside is None:
             raise SourceUnavailable("this lab has no place outside the cluster")
-        path = importlib.resources.files("svcpath.drill").joinpath("sampler.py")
-        process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", str(path), *words])
+        process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", "-c", whole.text(), *words])
         return Sample(process, self)
 
     def delete(self, pod: dict[str, Any]) -> float:

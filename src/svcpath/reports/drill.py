@@ -62,7 +62,8 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that the
     recording lacks; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end it lacks.
     ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs. ``took``: seconds from
-    the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate."""
+    the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate. ``late``:
+    connections that began more than 0.1 s after their time, ``latest`` the most that one was late."""
 
     rate: float
     seconds: float
@@ -76,6 +77,7 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     logged: int
     failed: int
     late: int
+    latest: float
     replaced: int
     lost_pods: int
     cores: float

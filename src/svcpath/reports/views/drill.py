@@ -91,8 +91,8 @@ def _cell(one: CellRecord) -> Station:
 def _load(one: LoadRecord) -> Station:
     said = (
         f"{one.recorded} of {one.announced} connections recorded, {one.duplicated} twice, {one.lost} lost, {one.unlogged} "
-        f"answered but in no server's log ({one.logged} are); {one.failed} failed, {one.late} began late; {one.replaced} Pods "
-        f"replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
+        f"answered but in no server's log ({one.logged} are); {one.failed} failed, {one.late} began late "
+        f"(by {one.latest:g} s at most); {one.replaced} Pods replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
         "with its kubectl processes"
     )
     if one.took > one.seconds * 1.1:
