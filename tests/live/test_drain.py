@@ -89,9 +89,10 @@ def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
     rows = measured(cells)
     differ = [row.cell for row in rows if not row.agrees]
     timed = [row.time_agrees for row in rows if row.time_agrees is not None]
+    ends = [row.ends_agree for row in rows if row.ends_agree is not None]
     say_in_summary(
         f"drain grid: {len(rows) - len(differ)} of {len(rows)} cells agree ({len(rows)} of {len(CELLS)}, seed {SEED}); "
-        f"the signal within 1 s in {sum(timed)} of {len(timed)}"
+        f"the signal within 1 s in {sum(timed)} of {len(timed)}, every container's end in {sum(ends)} of {len(ends)}"
     )
     if differ:
         # A machine that is late by seconds moves an edge: those cells once more, without the others beside them.

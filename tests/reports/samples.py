@@ -11,7 +11,7 @@ import msgspec
 from svcpath import api
 from svcpath.drill.grid.cells import CELLS
 from svcpath.drill.grid.compare import compare, record
-from svcpath.drill.grid.measure import Measured
+from svcpath.drill.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
@@ -149,8 +149,11 @@ def drill() -> DrillContract:
         )
     )
     seen = [
-        Measured(refused=lost, cut=False, killed=False, signal=at, ended=at, tried=9, requests=6, codes=(("app", 0),))
-        for lost, at in ((True, None), (False, 6.1))
+        Measured(refused=lost, cut=False, killed=False, signal=at, ends=ends, tried=9, requests=6, codes=(("app", 0),))
+        for lost, at, ends in (
+            (True, None, (End("app", 6.0, 1.0, "status"),)),
+            (False, 6.1, (End("app", 6.2, 0.0, "connection"),)),
+        )
     ]
     cells = tuple(record(compare(CELLS[0], one, "image")) for one in seen)
     load = LoadRecord(

@@ -67,7 +67,7 @@ def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Cal
 
 
 def _workload(image: str, pods: int) -> list[dict[str, Any]]:
-    spec = workload.pod_spec(image, workload.Stopping(grace=20, hook=5), server="light")
+    spec = workload.pod_spec(image, workload.Stopping(grace=30, hook=10), server="light")
     spec["containers"][0]["readinessProbe"]["periodSeconds"] = 2
     spec["containers"][0]["env"].append({"name": "HOLD", "value": f"{_HOLD:g}"})
     made = workload.deployment(NAME, SPACE, pods, spec)

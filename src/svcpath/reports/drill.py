@@ -36,8 +36,21 @@ class Losses(Record, frozen=True, kw_only=True):
     signal: float | None
 
 
+class EndRecord(Record, frozen=True, kw_only=True):
+    """A container's end against the model's. ``measured`` is at most ``within`` too early; ``seen`` by a connection that was
+    held to the process, by its log, or by its status, whose finishedAt has whole seconds. None: not seen."""
+
+    container: str
+    predicted: float
+    measured: float | None
+    within: float
+    seen: str
+
+
 class CellRecord(Record, frozen=True, kw_only=True):
-    """One cell of the grid. ``margins``: of new connections, of requests, of an orderly end (None: there is none)."""
+    """One cell of the grid. ``margins``: of new connections, of requests, of an orderly end (None: there is none).
+    ``agrees``: what was lost; ``time_agrees`` and ``ends_agree``: the stop signal and each container's end came within 1 s of
+    the model (None: nobody saw it)."""
 
     cell: str
     pre_stop: int
@@ -55,6 +68,13 @@ class CellRecord(Record, frozen=True, kw_only=True):
     codes: tuple[tuple[str, int], ...]
     agrees: bool
     time_agrees: bool | None
+    ends: tuple[EndRecord, ...]
+    ends_agree: bool | None
+
+    @property
+    def right(self) -> bool:
+        """Nothing that was seen differs from the model."""
+        return self.agrees and self.time_agrees is not False and self.ends_agree is not False
 
 
 class LoadRecord(Record, frozen=True, kw_only=True):
@@ -103,9 +123,9 @@ class DrillContract(Record, frozen=True, kw_only=True):
 
     @property
     def right(self) -> bool:
-        """No variant came out as it must not, every cell agrees, and a recording under load holds."""
+        """No variant came out as it must not, every cell agrees in losses and times, and a recording under load holds."""
         played = all(one.as_it_should is not False for one in self.scenarios)
-        return played and all(one.agrees for one in self.cells) and all(one.holds for one in self.loads)
+        return played and all(one.right for one in self.cells) and all(one.holds for one in self.loads)
 
     @property
     def whole(self) -> bool:

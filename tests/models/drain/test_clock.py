@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svcpath.models.drain.clock import Load, OnSignal, margins, sidecar_stop, stop
+from svcpath.models.drain.clock import Load, OnSignal, ended, margins, sidecar_stop, stop
 
 # (hook, grace) -> (signal, kill)
 STOPS = [
@@ -78,3 +78,20 @@ def test_the_application_always_has_two_seconds_between_signal_and_kill(hook: fl
     found = stop("c", hook, grace)
     assert found.kill - found.signal >= 2 - 1e-9
     assert found.kill >= grace
+
+
+@given(
+    st.integers(0, 40), st.integers(0, 30), st.integers(0, 20), st.integers(0, 20), st.integers(0, 9),
+    st.sampled_from(OnSignal),
+)  # fmt: skip
+def test_a_container_ends_between_its_signal_and_its_kill_and_with_its_kill_where_the_end_is_not_orderly(
+    hook: int, grace: int, drained: int, longest: int, shutdown: int, on_signal: OnSignal
+) -> None:
+    one, load = stop("app", hook, grace), Load(drained, longest, shutdown)
+    at = ended(one, load, on_signal)
+    assert one.signal <= at <= one.kill
+    if on_signal is OnSignal.IGNORE:
+        assert at == one.kill
+    found = margins([one], [], grace, load, on_signal)
+    if found.orderly_end is not None and found.orderly_end >= 0:
+        assert at <= grace

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import msgspec
 
 from svcpath.drill.grid.cells import Cell, deployment
-from svcpath.drill.grid.measure import Measured
+from svcpath.drill.grid.measure import End, Measured
 from svcpath.evidence.facts.kubernetes import Workload
 from svcpath.models.drain.budget import margins_of
-from svcpath.models.drain.clock import Load, Margins, OnSignal, stop
-from svcpath.models.drain.subject import subject_of
-from svcpath.reports.drill import CellRecord, Losses
+from svcpath.models.drain.clock import Load, Margins, OnSignal, ended, sidecar_stop, stop
+from svcpath.models.drain.subject import Subject, subject_of
+from svcpath.reports.drill import CellRecord, EndRecord, Losses
 
 #: Seconds by which predicted and measured times may differ.
 TOLERANCE = 1.0
@@ -25,6 +25,7 @@ class Row:
     cell: Cell
     margins: Margins
     signal: float
+    ends: dict[str, float]
     measured: Measured
 
     @property
@@ -44,6 +45,36 @@ class Row:
             return None
         return abs(self.measured.signal - self.signal) <= TOLERANCE
 
+    @property
+    def seen(self) -> dict[str, End]:
+        return {one.container: one for one in self.measured.ends}
+
+    @property
+    def ends_agree(self) -> bool | None:
+        """Whether each container ended when it should; None where the end of one was not seen."""
+        if not self.ends.keys() <= self.seen.keys():
+            return None
+        return all(_near(at, self.seen[name]) for name, at in self.ends.items())
+
+
+def _near(predicted: float, end: End) -> bool:
+    """Whether some moment that the end may have been at is near enough."""
+    return end.at - TOLERANCE <= predicted <= end.at + end.within + TOLERANCE
+
+
+def _ends(subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSignal) -> dict[str, float]:
+    """By the model, when each container ends. A proxy exits on its signal."""
+    grace, found = float(subject.grace), dict[str, float]()
+    through = Load(drained=load.drained, longest=load.longest)
+    for one in subject.ordinary:
+        own = (load, on_signal) if one.name == "app" else (through, OnSignal.EXIT)
+        found[one.name] = ended(stop(one.name, hooks[one.name], grace), *own)
+    last = max(found.values())
+    for one in subject.containers:
+        if one.sidecar:
+            found[one.name] = ended(sidecar_stop(one.name, hooks[one.name], grace, last), through, OnSignal.EXIT)
+    return found
+
 
 def compare(cell: Cell, measured: Measured, image: str) -> Row:
     """The model reads the very manifest that was deployed."""
@@ -55,7 +86,8 @@ def compare(cell: Cell, measured: Measured, image: str) -> Row:
     on_signal = _BEHAVIOUR.get(cell.on_signal) or OnSignal(cell.on_signal)
     load = Load(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
     signals = [stop(one.name, hooks[one.name], float(subject.grace)).signal for one in subject.on_path]
-    return Row(cell, margins_of(subject, hooks, load, on_signal), min(signals), measured)
+    ends = _ends(subject, hooks, load, on_signal)
+    return Row(cell, margins_of(subject, hooks, load, on_signal), min(signals), ends, measured)
 
 
 def record(row: Row) -> CellRecord:
@@ -78,4 +110,12 @@ def record(row: Row) -> CellRecord:
         codes=measured.codes,
         agrees=row.agrees,
         time_agrees=row.time_agrees,
+        ends=tuple(_end(name, at, row.seen.get(name)) for name, at in row.ends.items()),
+        ends_agree=row.ends_agree,
     )
+
+
+def _end(name: str, predicted: float, end: End | None) -> EndRecord:
+    if end is None:
+        return EndRecord(container=name, predicted=predicted, measured=None, within=0.0, seen="")
+    return EndRecord(container=name, predicted=predicted, measured=end.at, within=end.within, seen=end.seen)

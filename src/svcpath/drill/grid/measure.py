@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,22 @@ SPACE = "svcpath-drain-grid"
 _SETTLE = 10.0
 #: Seconds between two deletes, so that one kubelet has not all of them at once.
 _STAGGER = 1.2
+#: Seconds after the grace period that a connection is held at most.
+_HELD = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One container's end, ``at`` seconds after the delete was accepted, at most ``within`` later than that.
+
+    ``seen``: connection (one that was held to the process was closed), log (the process's last line), or status (the
+    container's finishedAt, cut to whole seconds).
+    """
+
+    container: str
+    at: float
+    within: float
+    seen: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +47,15 @@ class Measured:
     """One cell as it was: three booleans, and seconds after the delete was accepted (None: not seen).
 
     ``refused``: a new connection failed while the client still sent. ``cut``: an accepted request did not get its answer.
-    ``killed``: a container ended with 137. ``signal``: the first stop signal that a container on the path logged. ``ended``: the last
-    container's end.
+    ``killed``: a container ended with 137. ``signal``: the first stop signal that a container on the path logged. ``ends``: of
+    each container whose end was seen.
     """
 
     refused: bool
     cut: bool
     killed: bool
     signal: float | None
-    ended: float | None
+    ends: tuple[End, ...]
     tried: int
     requests: int
     codes: tuple[tuple[str, int], ...]
@@ -126,9 +142,18 @@ class _Client:
 
     def start(self, run: _Run) -> None:
         cell = run.cell
-        task = {"cell": cell.name, "host": run.host, "port": cell.port, "at": run.planned, "drained": cell.drained}
+        task = {
+            "cell": cell.name,
+            "host": run.host,
+            "port": cell.port,
+            "held": 8080,
+            "at": run.planned,
+            "drained": cell.drained,
+            "longest": cell.longest,
+            "until": run.planned + cell.grace + _HELD,
+        }
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({**task, "longest": cell.longest}).encode() + b"\n")
+        self._process.stdin.write(json.dumps(task).encode() + b"\n")
         self._process.stdin.flush()
 
     def no_more(self) -> None:
@@ -145,10 +170,10 @@ class _Client:
 
 @dataclass(slots=True)
 class _End:
-    """The containers' exit codes, and when the last one ended by its own status (whole seconds)."""
+    """The containers' exit codes, and when they ended by their status (whole seconds)."""
 
     codes: dict[str, int]
-    finished: float | None
+    finished: dict[str, float]
 
 
 class _Ends:
@@ -206,7 +231,7 @@ class _Ends:
             raise SourceUnavailable(f"{len(self._missing)} Pods did not end within {timeout:g} s: {names}")
 
     def of(self, pod: str) -> _End:
-        return self._last.get(pod, _End({}, None))
+        return self._last.get(pod, _End({}, {}))
 
 
 def _sidecars(pod: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -215,13 +240,14 @@ def _sidecars(pod: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 def _end(pod: dict[str, Any]) -> _End:
     codes: dict[str, int] = {}
-    finished: list[float] = []
+    finished: dict[str, float] = {}
     for one in [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]:
         ended = one.get("state", {}).get("terminated")
         if ended:
             codes[one["name"]] = ended["exitCode"]
-            finished.append(datetime.fromisoformat(ended["finishedAt"]).timestamp())
-    return _End(codes, max(finished, default=None))
+            if ended.get("finishedAt"):
+                finished[one["name"]] = datetime.fromisoformat(ended["finishedAt"]).timestamp()
+    return _End(codes, finished)
 
 
 def _judge(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _End) -> Measured:
@@ -239,8 +265,21 @@ def _judge(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _
         cut=any(row["outcome"] != "ok" for row in taken),
         killed=137 in end.codes.values(),
         signal=round(min(signals) - accepted, 2) if signals else None,
-        ended=round(end.finished - accepted, 2) if end.finished is not None else None,
+        ends=tuple(_ends(run, rows, log, end)),
         tried=len(new),
         requests=len(taken),
         codes=tuple(sorted(end.codes.items())),
     )
+
+
+def _ends(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _End) -> Iterator[End]:
+    """Each container's end, from the most exact of what saw it."""
+    closed = [row["end"] for row in rows if row["kind"] == "held" and row["end"] is not None]
+    for name in sorted(end.codes.keys() | end.finished.keys() | ({"app"} if closed else set())):
+        said = [float(line.split()[1]) for line in log if line.startswith(f"{name} ") and line.endswith(" end")]
+        if name == "app" and closed:
+            yield End(name, round(closed[0] - run.accepted, 2), 0.0, "connection")
+        elif said:
+            yield End(name, round(said[-1] - run.accepted, 2), 0.0, "log")
+        elif name in end.finished:
+            yield End(name, round(end.finished[name] - run.accepted, 2), 1.0, "status")

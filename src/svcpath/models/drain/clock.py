@@ -97,6 +97,16 @@ class Margins:
         return min(self.new_connections, self.requests, end)
 
 
+def ended(one: Stop, load: Load, on_signal: OnSignal) -> float:
+    """When a container has ended, seconds after the delete: by itself, else at its kill."""
+    if on_signal is OnSignal.IGNORE:
+        return one.kill
+    # A listener that is closed on the signal accepts nothing after it, whatever is still sent.
+    last_request = min(load.drained, one.signal) + load.longest
+    idle = one.signal if on_signal is OnSignal.EXIT else max(one.signal, last_request)
+    return min(idle + load.shutdown, one.kill)
+
+
 def margins(
     on_path: Sequence[Stop], off_path: Sequence[Stop], grace: float, load: Load, on_signal: OnSignal
 ) -> Margins:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
-from svcpath.reports.drill import CellRecord, DrillContract, LoadRecord, Losses, ScenarioRecord
+from svcpath.reports.drill import CellRecord, DrillContract, EndRecord, LoadRecord, Losses, ScenarioRecord
 
 
 def document(report: DrillContract) -> Document:
@@ -39,7 +39,7 @@ def _statement(report: DrillContract) -> Statement:
         open_ = sum(one.as_it_should is None for one in report.scenarios)
         parts += [f"{open_} could not be played"] if open_ else []
     if report.cells:
-        agree = sum(one.agrees for one in report.cells)
+        agree = sum(one.right for one in report.cells)
         parts.append(f"{agree} of {len(report.cells)} cells agree with the model")
     for each in report.loads:
         reached = each.rate if each.took <= each.seconds * 1.1 else each.recorded / each.took
@@ -80,12 +80,14 @@ def _cell(one: CellRecord) -> Station:
         (name, "none" if value is None else f"{value:+.1f} s")
         for name, value in zip(("new connections", "requests", "orderly end"), one.margins, strict=True)
     )
+    clock = tuple((end.container, f"{end.predicted:.1f}", _measured(end), end.seen or "nobody") for end in one.ends)
     said = f"the model says {_losses(one.predicted)}, measured is {_losses(one.measured)}"
     opened: tuple[Section, ...] = (
         Table(("margin", "by the model"), margins, "lr"),
+        Table(("container", "end by the model", "measured", "seen by"), clock, "lrrl"),
         Note(f"{one.shape} Pod; {one.tried} connections tried, {one.requests} requests; {ends}"),
     )
-    return Station(one.cell, Mark.PASS if one.agrees else Mark.FAIL, said, details=opened)
+    return Station(one.cell, Mark.PASS if one.right else Mark.FAIL, said, details=opened)
 
 
 def _load(one: LoadRecord) -> Station:
@@ -111,19 +113,37 @@ def _grid(cells: tuple[CellRecord, ...]) -> Table:
             _losses(one.measured),
             "" if one.predicted.signal is None else f"{one.predicted.signal:.1f}",
             "?" if one.measured.signal is None else f"{one.measured.signal:.1f}",
-            "agrees" if one.agrees else "DIFFERS",
+            *_ends(one),
+            "agrees" if one.right else "times DIFFER" if one.agrees else "DIFFERS",
         )
         for one in cells
     )
-    columns = ("cell", "P/G/L/D", "on signal", "model", "measured", "signal by the model", "signal measured", "outcome")
-    return Table(columns, rows, "lllllrrl", title="Model against measured")
+    columns = (
+        *("cell", "P/G/L/D", "on signal", "model", "measured", "signal by the model", "signal measured"),
+        *("end by the model", "end measured", "outcome"),
+    )
+    return Table(columns, rows, "lllllrrrrl", title="Model against measured")
+
+
+def _ends(one: CellRecord) -> tuple[str, str]:
+    """The ends of the containers by the model and as measured, the application's first."""
+    ends = sorted(one.ends, key=lambda end: end.container != "app")
+    return " ".join(f"{end.predicted:.1f}" for end in ends), " ".join(_measured(end) for end in ends)
+
+
+def _measured(end: EndRecord) -> str:
+    if end.measured is None:
+        return "?"
+    return f"{end.measured:.1f}" if not end.within else f"{end.measured:.1f}..{end.measured + end.within:.1f}"
 
 
 def _timed(cells: tuple[CellRecord, ...]) -> Note:
     timed = [one.time_agrees for one in cells if one.time_agrees is not None]
+    ends = [one.ends_agree for one in cells if one.ends_agree is not None]
     return Note(
         f"P preStop, G grace, L longest request, D time until no node sends new connections, in seconds. "
-        f"The signal came within 1 s of the model in {sum(timed)} of {len(timed)} cells."
+        f"The signal came within 1 s of the model in {sum(timed)} of {len(timed)} cells, every container's end in "
+        f"{sum(ends)} of {len(ends)}; a range is an end that only a status tells, in whole seconds."
     )
 
 
