@@ -50,7 +50,13 @@ def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
     the account may not list are left out.
     """
     found: list[Any] = [json.loads(kubectl.ok("-n", space, "get", target, "-o", "json"))]
-    for kind in ("services", "poddisruptionbudgets", "ingresses", "httproutes.gateway.networking.k8s.io"):
+    gke = (
+        "backendconfigs.cloud.google.com",
+        "gcpbackendpolicies.networking.gke.io",
+        "healthcheckpolicies.networking.gke.io",
+    )
+    gateway = ("httproutes.gateway.networking.k8s.io", "gateways.gateway.networking.k8s.io")
+    for kind in ("services", "poddisruptionbudgets", "ingresses", *gateway, *gke):
         done = kubectl.run("-n", space, "get", kind, "-o", "json")
         if done.returncode == 0:
             found.extend(json.loads(done.stdout).get("items") or ())

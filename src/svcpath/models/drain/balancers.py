@@ -15,6 +15,7 @@ from typing import Any
 
 from svcpath.evidence.facts.kubernetes import Object, OtherObject, Service
 from svcpath.evidence.facts.node import LoadBalancerHealth
+from svcpath.models.drain.google import health_checks
 from svcpath.models.drain.terms import REMOVAL, Origin, Term, known, unknown
 
 _INTERVAL = (
@@ -36,12 +37,17 @@ _ROUTES = frozenset({"HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """One thing in front of the Service."""
+    """One thing in front of the Service. ``least``: seconds it may also be, where ``seconds`` is an upper bound."""
 
     kind: str
     name: str
     seconds: float | None
     detail: str
+    least: float | None = None
+
+    @property
+    def low(self) -> float:
+        return (self.seconds or 0.0) if self.least is None else self.least
 
 
 def removal_term(services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]) -> Term:
@@ -55,14 +61,16 @@ def removal_term(services: Sequence[Service], others: Sequence[Object], health: 
             return unknown(REMOVAL, "no Service in the evidence: what stands in front is not shown")
         return known(REMOVAL, 0.0, Origin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
     checks = [one.seconds for one in fronts if not one.name and one.seconds is not None]
-    named = [one.seconds for one in fronts if one.name and one.seconds is not None]
+    named = [one for one in fronts if one.name and one.seconds is not None]
     silent = [one for one in fronts if one.seconds is None]
     detail = "; ".join(dict.fromkeys(one.detail for one in silent or fronts))
-    least, most = max([*named, min(checks, default=0.0)]), max([*named, *checks], default=0.0)
+    least = max([*(one.low for one in named), min(checks, default=0.0)])
+    most = max([*(one.seconds or 0.0 for one in named), *checks], default=0.0)
     if silent:
         return unknown(REMOVAL, detail, low=least)
     if least < most:
-        return unknown(REMOVAL, f"{detail}: which of them stands in front is not told", low=least, high=most)
+        several = ": which of them stands in front is not told" if len(set(checks)) > 1 else ""
+        return unknown(REMOVAL, f"{detail}{several}", low=least, high=most)
     return known(REMOVAL, most, Origin.MANIFEST, detail)
 
 
@@ -93,7 +101,8 @@ def fronts_of(
         if isinstance(obj, OtherObject) and (obj.kind == "Ingress" or obj.kind in _ROUTES):
             targets = set(_backends(obj.spec))
             if targets & names:
-                front = _annotated(obj)
+                behind = [one for one in services if one.name in targets]
+                front = _checked(_annotated(obj), obj, behind, others)
                 if front.seconds is not None or not checks:
                     yield front
 
@@ -106,6 +115,15 @@ def _annotated(obj: Object) -> Front:
         return Front(obj.kind, obj.name, interval * threshold, detail)
     what = "type LoadBalancer" if isinstance(obj, Service) else "its controller's own reaction"
     return Front(obj.kind, obj.name, None, f"{obj.kind} {obj.name} stands in front ({what}): not told by manifests")
+
+
+def _checked(front: Front, obj: OtherObject, services: Sequence[Service], others: Sequence[Object]) -> Front:
+    """The same with what GKE's health checks say, where nothing else tells."""
+    checks = list(health_checks(obj, services, others)) if front.seconds is None else []
+    if {one.name for one in services} - {one.service for one in checks} or not checks:
+        return front
+    detail = "; ".join(dict.fromkeys(one.detail for one in checks))
+    return Front(obj.kind, obj.name, max(one.seconds for one in checks), f"{obj.kind} {obj.name}, {detail}", least=0.0)
 
 
 def _number(obj: Object, names: Sequence[str]) -> float | None:

@@ -1,7 +1,8 @@
 """Rules about what stands in front: health checks, keep-alive, affinity, annotations of ingress controllers.
 
 Defaults are those of nginx (keepalive_timeout 75 s; ingress-nginx upstream-keepalive-timeout 60 s) and the AWS Load Balancer
-Controller v2 (deregistration delay 300 s, idle timeout 60 s); only what a manifest sets is judged.
+Controller v2 (deregistration delay 300 s, idle timeout 60 s); only what a manifest sets is judged. GKE's load balancers are
+told by objects of their own (google.py).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Iterator
 from svcpath.evidence.facts.kubernetes import Container, Object, OtherObject, Service
 from svcpath.models.drain.balancers import fronts_of
 from svcpath.models.drain.budget import Budget
+from svcpath.models.drain.google import Draining, drainings
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
 from svcpath.models.drain.subject import Field, pod_spec
-from svcpath.models.drain.terms import REMOVAL
+from svcpath.models.drain.terms import LONGEST, REMOVAL
 
 _ALB = "alb.ingress.kubernetes.io/"
 _AWS = "service.beta.kubernetes.io/aws-load-balancer-"
@@ -125,6 +127,33 @@ def annotated(budget: Budget, around: Around) -> Iterator[LintFinding]:
                 yield LintFinding(
                     "SP717", Level.NOTE, f"{obj.kind} {obj.name}: {message}", obj, ("metadata", "annotations", name)
                 )
+    for one in drainings(budget.subject.services, around.others):
+        yield from _drained(one, budget)
+
+
+def _drained(one: Draining, budget: Budget) -> Iterator[LintFinding]:
+    """What a load balancer does with requests that are open when it takes the Pod out."""
+    grace, longest = float(budget.subject.grace), budget.term(LONGEST).low
+    if one.seconds > grace:
+        yield LintFinding(
+            "SP717", Level.NOTE, f"{one.obj.kind} {one.obj.name}: {_outlives(one.seconds, grace)}", one.obj, one.field
+        )
+    if one.seconds < longest:
+        yield LintFinding(
+            "SP717",
+            Level.WARNING,
+            f"{one.obj.kind} {one.obj.name}: the load balancer cuts requests that are still open {one.seconds:g} s after it took "
+            f"the Pod out, whatever the Pod does; the longest takes {longest:g} s",
+            one.obj,
+            one.field,
+        )
+
+
+def _outlives(seconds: float, grace: float) -> str:
+    return (
+        f"the load balancer lets open requests run for {seconds:g} s after it removed the target, the Pod lives {grace:g} s: "
+        "longer requests are cut by the kill"
+    )
 
 
 def _annotation(name: str, value: str, budget: Budget) -> str:
@@ -132,10 +161,7 @@ def _annotation(name: str, value: str, budget: Budget) -> str:
     if name.endswith(("target-group-attributes", "aws-load-balancer-target-group-attributes")):
         match = re.search(r"deregistration_delay\.timeout_seconds=(\d{1,6})", value)
         if match and int(match[1]) > grace:
-            return (
-                f"the load balancer lets open requests run for {match[1]} s after it removed the target, the Pod lives "
-                f"{grace} s: longer requests are cut by the kill"
-            )
+            return _outlives(float(match[1]), float(grace))
     if name == f"{_ALB}target-type" and value == "ip":
         return (
             "target-type ip: a rollout goes on before new targets are healthy unless the namespace injects the Pod readiness "
