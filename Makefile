@@ -33,12 +33,17 @@ $(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.created
 	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run
 
+# Byte code beside the sources, also where PYTHONDONTWRITEBYTECODE is set: without it every start of svcpath compiles them all.
+$(VENV)/.compiled: $(VENV)/.created $(shell find src/svcpath -name '*.py')
+	$(BIN)/python -m compileall -q src/svcpath
+	@touch $@
+
 # Playwright's client and axe for the tests in a browser; the browser is Debian's (tests/apt-packages.txt).
 $(VENV)/.browser: requirements/browser.lock $(VENV)/.dev
 	$(PIP) install --require-hashes -r requirements/browser.lock
 	@touch $@
 
-demo: $(VENV)/.run
+demo: $(VENV)/.run $(VENV)/.compiled
 	$(BIN)/svcpath demo
 
 lint: $(VENV)/.dev
@@ -58,13 +63,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix src tests
 
 # The tests in a browser run where Debian's Chromium is; elsewhere they say that it is missing.
-test: check $(if $(shell command -v chromium),$(VENV)/.browser)
+test: check $(VENV)/.compiled $(if $(shell command -v chromium),$(VENV)/.browser)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev $(VENV)/.compiled
 	$(BIN)/python -m tests.bench
 
-drill: $(VENV)/.dev
+drill: $(VENV)/.dev $(VENV)/.compiled
 	@mkdir -p results/drain
 	for mode in iptables nftables; do \
 	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode && \
@@ -79,14 +84,14 @@ drill-load: $(VENV)/.dev
 	$(BIN)/svcpath drain run --scenario load --lab drill -o terminal -o json=results/drain/load.json; \
 	  code=$$?; $(BIN)/svcpath lab down --lab drill; exit $$code
 
-lab: $(VENV)/.run
+lab: $(VENV)/.run $(VENV)/.compiled
 	$(BIN)/svcpath lab up
 
 lab-down: $(VENV)/.run
 	$(BIN)/svcpath lab down
 
 # Every fault in both proxy modes, on recorded and on live evidence; about an hour.
-score: $(VENV)/.dev
+score: $(VENV)/.dev $(VENV)/.compiled
 	sh tests/lab/score.sh results/score.json
 
 # The same, and from what it recorded tests/data/lab/recordings-*.tar.zst anew.

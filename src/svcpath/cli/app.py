@@ -4,68 +4,76 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from svcpath import __version__
-from svcpath.cli import (
-    budget,
-    bundle,
-    can_i,
-    collect,
-    dataplane,
-    demo,
-    diagnose,
-    doctor,
-    drain,
-    explain,
-    report,
-    resolve,
-    rollout,
-)
 from svcpath.cli.exits import Exit, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
 
-app = typer.Typer(
-    name="svcpath",
-    help="Proves, layer by layer, why a Kubernetes Service does not work, and whether a rollout drains.",
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(
-    "diagnose",
-    short_help="Say at which layer a Service fails, why, and what would prove that wrong.",
-    help=diagnose.HELP,
-)(diagnose.diagnose)
-app.command("resolve", short_help="Show what an application's own resolver makes of a name.", help=resolve.HELP)(
-    resolve.resolve
-)
-app.command("collect", short_help="Save what a diagnosis looks at to one bundle.", help=collect.HELP)(collect.collect)
-app.add_typer(bundle.app)
-app.command("can-i", short_help="Say what you may do, and what each lack costs the diagnosis.", help=can_i.HELP)(
-    can_i.can_i
-)
-app.command("doctor", short_help="Say what this machine or account lacks.", help=doctor.HELP)(doctor.doctor)
-app.add_typer(dataplane.app)
-app.add_typer(drain.app)
-app.add_typer(rollout.app)
-app.command("budget", short_help="Compute whether a drain holds, from manifests or a recording.", help=budget.HELP)(
-    budget.budget
-)
-app.command("explain", short_help="Explain a code, or the hypotheses of an error text.", help=explain.HELP)(
-    explain.explain
-)
-app.command("demo", short_help="Diagnose the recordings that ship with svcpath.", help=demo.HELP)(demo.demo)
-app.command("report", short_help="Turn a saved JSON report into another form.", help=report.HELP)(report.report)
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command, or a group of commands, of the file ``module`` in this folder."""
+
+    module: str
+    short_help: str
+    group: bool = False
 
 
-@app.callback(invoke_without_command=True)
-def root(
+_COMMANDS = {
+    "diagnose": Entry("diagnose", "Say at which layer a Service fails, why, and what would prove that wrong."),
+    "resolve": Entry("resolve", "Show what an application's own resolver makes of a name."),
+    "collect": Entry("collect", "Save what a diagnosis looks at to one bundle."),
+    "can-i": Entry("can_i", "Say what you may do, and what each lack costs the diagnosis."),
+    "doctor": Entry("doctor", "Say what this machine or account lacks."),
+    "budget": Entry("budget", "Compute whether a drain holds, from manifests or a recording."),
+    "explain": Entry("explain", "Explain a code, or the hypotheses of an error text."),
+    "demo": Entry("demo", "Diagnose the recordings that ship with svcpath."),
+    "report": Entry("report", "Turn a saved JSON report into another form."),
+    "bundle": Entry("bundle", "Look into bundles that svcpath collect wrote.", group=True),
+    "dataplane": Entry(
+        "dataplane", "Read the nodes' tables (iptables, nftables, IPVS, Cilium, Calico) back into Services.", group=True
+    ),
+    "drain": Entry("drain", "Record a drain, prove it, show it on one axis.", group=True),
+    "rollout": Entry("rollout", "Wait until a rollout is really over.", group=True),
+    "lab": Entry("lab", "A Kubernetes to practise on and to break on purpose.", group=True),
+}
+
+
+def tree(words: list[str]) -> typer.Typer:
+    """The command tree for a line of ``words``: the command that is meant is whole, the others have name and help alone.
+
+    Importing every command, and making options of every signature, would take longer than most commands.
+    """
+    app = typer.Typer(
+        name="svcpath",
+        help="Proves, layer by layer, why a Kubernetes Service does not work, and whether a rollout drains.",
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    meant = next((word for word in words if not word.startswith("-")), "")
+    for name, entry in _COMMANDS.items():
+        if name != meant:
+            app.command(name, short_help=entry.short_help)(_not_meant)
+            continue
+        module = import_module(f"svcpath.cli.{entry.module}")
+        if entry.group:
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, short_help=entry.short_help, help=module.HELP)(getattr(module, entry.module))
+    return app
+
+
+def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
 ) -> None:
@@ -78,20 +86,14 @@ def root(
         raise typer.Exit(Exit.USAGE)
 
 
-def _add_lab(arguments: list[str]) -> None:
-    """The lab's commands bring in much; they are added when they are meant or listed."""
-    wanted = not arguments or arguments[0] in ("lab", "-h", "--help")
-    if wanted and all(group.name != "lab" for group in app.registered_groups):
-        from svcpath.cli import lab
-
-        app.add_typer(lab.app, name="lab")
+def _not_meant() -> None:
+    raise RuntimeError("a command ran that the line does not name")
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
-    _add_lab(arguments)
     try:
-        result = app(args=arguments, standalone_mode=False)
+        result = tree(arguments or _completed())(args=arguments, standalone_mode=False)
         return int(result) if isinstance(result, int) else Exit.GOOD
     except SvcpathError as error:
         _complain(str(error))
@@ -115,6 +117,12 @@ def run(arguments: list[str]) -> int:
         traceback.print_exc()
         _complain("this is a defect of svcpath: please report the lines above with the command that led here")
         return Exit.INTERNAL
+
+
+def _completed() -> list[str]:
+    """The words of a line that a shell asks completion for: typer's scripts hand them over so."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
+    return line.split()[1:]
 
 
 def _usage(error: TyperException) -> str:

@@ -19,10 +19,10 @@ def main() -> None:
     # Bash's variables: the line so far and the number of the word that is being written.
     os.environ["COMP_WORDS"] = " ".join(["svcpath", *words])
     os.environ["COMP_CWORD"] = str(len(words))
-    from svcpath.cli.app import app
+    from svcpath.cli.app import tree
 
     try:
-        app(prog_name="svcpath")
+        tree(words)(prog_name="svcpath")
     except SystemExit:
         sys.stdout.write(f":{_NO_FILES}\n")
         sys.stdout.flush()
