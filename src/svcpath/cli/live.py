@@ -121,7 +121,8 @@ def settled(call: Call, source: ClusterSource) -> Call:
         namespace, _, name = asked.client.rpartition("/")
         namespace = namespace or call.namespace or asked.namespace or source.namespace
         if asked.service:
-            source.expect(call.namespace or asked.namespace, asked.service, f"{namespace}/{name}", call.container)
+            space = call.namespace or asked.namespace
+            source.expect(space, asked.service, f"{namespace}/{name}", call.container, call.as_name)
         _must_be_there(source, namespace, name, call.container)
     return call
 

@@ -63,7 +63,7 @@ def api(mode: str = "nftables") -> Api:
                 "rules4": ("0:\tfrom all lookup local\n32766:\tfrom all lookup main\n", 0),
                 "routes4": ("default via 172.30.0.1 dev eth0 \n10.244.1.0/24 dev cni0 proto kernel scope link\n", 0),
                 "mtus": ("/sys/class/net/eth0/mtu:1500\n/sys/class/net/cni0/mtu:1450\n", 0),
-                "sysctl": ("/proc/sys/net/ipv4/ip_forward = 1\n", 0),
+                "sysctl": ("/proc/sys/net/ipv4/ip_forward:1\n", 0),
                 "hairpin": ("/sys/class/net/cni0/brif/veth1/hairpin_mode:1\n", 0),
             }
     looks[""] = {"log": (texts["w1.kube-proxy.log"], 0)}

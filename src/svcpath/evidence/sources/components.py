@@ -15,11 +15,12 @@ from svcpath.evidence.facts.text import LogText, RawText
 from svcpath.evidence.formats import corefile, logs, private, proxyconfig
 from svcpath.evidence.formats.kubernetes import read_page
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
-from svcpath.evidence.sources.kube_objects import ObjectReader
+from svcpath.evidence.sources.kube_objects import ObjectReader, Selector
 from svcpath.evidence.sources.node_looks import Agent
 
 Observed = Observation[Any]
 KINDS = frozenset({Kind.LOG, Kind.KUBE_PROXY_CONFIG, Kind.COREFILE})
+_CLUSTER_DNS = Selector("k8s-app", ("kube-dns", "node-local-dns"))
 #: Lines of a component's log.
 _TAIL = 400
 
@@ -49,7 +50,7 @@ class ComponentReader:
             if not wanted:
                 return (_unread(need, "no kube-proxy Pod on the node"),)
         else:
-            listed = await self._objects.all_of(Kind.POD, "kube-system", "k8s-app in (kube-dns,node-local-dns)")
+            listed = await self._objects.all_of(Kind.POD, "kube-system", _CLUSTER_DNS)
             if listed.trouble:
                 return (_unread(need, listed.trouble, "kubectl -n kube-system get pods"),)
             wanted = [

@@ -1,9 +1,11 @@
-"""Which container of a Pod is meant, and which others share its network and files."""
+"""Which container of a Pod is meant, which others share its network and files, and whether one has a shell."""
 
 from __future__ import annotations
 
+import re
+
 from svcpath.evidence.facts import kubernetes as api
-from svcpath.evidence.sources.kube_client import ApiTrouble
+from svcpath.evidence.sources.kube_client import ApiTrouble, Executed
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
@@ -33,3 +35,19 @@ def others(pod: api.Pod, first: str) -> list[str]:
         if one.state is not None and one.state.running is not None
     }
     return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]
+
+
+_NO_PROGRAM = re.compile(
+    r"executable file not found|no such file or directory|not found in \$PATH|permission denied", re.I
+)
+
+
+def no_shell(done: Executed) -> bool:
+    """The runtime could not start the program (containerd, CRI-O: 126/127 or a failed start without an exit code)."""
+    said = f"{done.trouble} {done.err[:2000].decode('utf-8', 'replace')}"
+    return not done.out and (done.code in (126, 127) or (done.code is None and bool(_NO_PROGRAM.search(said))))
+
+
+def said(done: Executed) -> str:
+    words = done.err[-200:].decode("utf-8", "replace").strip() or done.trouble
+    return words or f"exit {done.code}"

@@ -7,7 +7,6 @@ asked with ``cat`` alone, and where that lacks too the answer says so and what w
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from svcpath.evidence.formats import commands, procnet, resolverfiles
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.sources import dials, lookups
 from svcpath.evidence.sources import inpod_scripts as scripts
-from svcpath.evidence.sources.containers import container_of, others
+from svcpath.evidence.sources.containers import container_of, no_shell, others, said
 from svcpath.evidence.sources.debug_container import attach
 from svcpath.evidence.sources.inpod_runtime import Process, application, family, jvms, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
@@ -92,6 +91,8 @@ class _Looked:
     container: str
     held: dict[int, Process]
     trouble: str = ""
+    #: What was looked up in the same exec.
+    names: tuple[str, ...] = ()
 
 
 class PodReader:
@@ -135,24 +136,29 @@ class PodReader:
 
     # --- resolver files and runtime ---------------------------------------------------------------------------------
 
-    async def _look(self, pod: str, container: str) -> _Looked:
+    async def _look(self, pod: str, container: str, names: tuple[str, ...] = ()) -> _Looked:
+        """``names``: look them up in the same exec, for a Need that is going to ask for them."""
         key = (pod, container)
         if key not in self._looks:
-            self._looks[key] = asyncio.ensure_future(self._look_into(pod, container))
+            self._looks[key] = asyncio.ensure_future(self._look_into(pod, container, names))
         return await self._looks[key]
 
-    async def _look_into(self, pod: str, container: str) -> _Looked:
-        script = scripts.client_look()
+    async def _look_into(self, pod: str, container: str, names: tuple[str, ...]) -> _Looked:
+        script = scripts.client_look(lookups=bool(names))
+        what, seconds = "resolver files and runtime", 15.0
+        if names:
+            what, seconds = f"{what}, lookups", lookups.SECONDS
         try:
-            done = await self._execs.run(pod, container, script.command(), "resolver files and runtime")
+            done = await self._execs.run(pod, container, script.command(*names), what, seconds=seconds)
         except ApiTrouble as error:
             return _Looked({}, container, {}, str(error))
         sections = script.sections(done.out)
         if sections:
             listed = sections.get("processes")
-            return _Looked(sections, container, processes(listed.decoded) if listed else {})
-        if not _no_shell(done):
-            return _Looked({}, container, {}, done.trouble or f"the shell ended with {done.code}: {_said(done)}")
+            held = processes(listed.decoded) if listed else {}
+            return _Looked(sections, container, held, names=names if "lookup" in sections else ())
+        if not no_shell(done):
+            return _Looked({}, container, {}, done.trouble or f"the shell ended with {done.code}: {said(done)}")
         if self._debug_image:
             return await self._look_from_beside(pod, container)
         return await self._without_shell(pod, container)
@@ -186,14 +192,14 @@ class PodReader:
                 done = await self._execs.run(pod, container, ["cat", f"/etc/{name}"], name)
             except ApiTrouble as error:
                 return _Looked(held, container, {}, str(error))
-            if done.code is None and _no_shell(done):
+            if done.code is None and no_shell(done):
                 break
             held[name] = Section(done.out, done.code)
         trouble = f"container {container} has no shell: --allow-debug-container looks from beside it"
         return _Looked(held, container, {}, trouble)
 
     async def _file(self, need: Need, pod: api.Pod, container: str) -> Observed:
-        looked = await self._look(need.pod, container)
+        looked = await self._look(need.pod, container, need.about)
         if need.kind in (Kind.RESOLV_CONF, Kind.HOSTS) and looked.trouble and not looked.sections:
             # These two the kubelet writes once for all containers of a Pod.
             for other in others(pod, container):
@@ -250,13 +256,17 @@ class PodReader:
             return self._unreadable(
                 need, f"container {container} has no shell, and another image's resolver is not its own"
             )
-        own = family(application(looked.held))
-        programs = (*scripts.OF_RUNTIME.get(own, ()), *scripts.ANY_LIBC)
-        script = Script.of({"lookup": scripts.available(tuple(dict.fromkeys(programs)), scripts.LOOKUPS)})
-        done = await self._execs.run(need.pod, container, script.command(*need.about), "lookups", seconds=40)
-        section = script.sections(done.out).get("lookup")
-        if section is None:
-            return self._unreadable(need, done.trouble or _said(done))
+        mine = scripts.OF_RUNTIME.get(family(application(looked.held)), ())
+        section, trouble = looked.sections.get("lookup") if looked.names == need.about else None, ""
+        if section is None or (mine and section.decoded.partition("\n")[0] not in mine):
+            # Another program than the first that there is: the application's own.
+            script = Script.of({"lookup": scripts.resolving(mine)})
+            done = await self._execs.run(
+                need.pod, container, script.command(*need.about), "lookups", seconds=lookups.SECONDS
+            )
+            section, trouble = script.sections(done.out).get("lookup"), done.trouble
+            if section is None:
+                return self._unreadable(need, trouble or said(done))
         program, _, rows = section.decoded.partition("\n")
         if program == "none":
             return self._unreadable(need, f"container {container} has no program that resolves as an application does")
@@ -266,7 +276,7 @@ class PodReader:
         resolved = tuple(found for row in rows.split("\n") if (found := lookups.lookup(row, whose, self._client.at)))
         where = self._provenance(need, container, lookups.command(program, need.about[0]))
         if not resolved:
-            return self._unreadable(need, done.trouble or f"{program} printed no result", where)
+            return self._unreadable(need, trouble or f"{program} printed no result", where)
         return Observation(need.kind, State.PRESENT, Lookups(lookups=resolved), provenance=where)
 
     # --- sockets ----------------------------------------------------------------------------------------------------
@@ -285,7 +295,7 @@ class PodReader:
             script = scripts.sockets_look()
             done = await self._execs.run(need.pod, container, script.command(), "sockets")
             sections = script.sections(done.out)
-            if not sections and _no_shell(done):
+            if not sections and no_shell(done):
                 again = await self._execs.run(
                     need.pod, container, ["cat", *(f"/proc/net/{name}" for name in ("tcp", "tcp6"))], "sockets"
                 )
@@ -301,7 +311,7 @@ class PodReader:
             table = _socket_table(sections)
             where = self._provenance(need, container)
             if table is None:
-                return self._unreadable(need, done.trouble or f"/proc/net can't be read: {_said(done)}", where)
+                return self._unreadable(need, done.trouble or f"/proc/net can't be read: {said(done)}", where)
             return Observation(need.kind, State.PRESENT, table, provenance=where)
         return self._unreadable(need, f"{trouble}: --allow-debug-container looks from beside it")
 
@@ -318,13 +328,13 @@ class PodReader:
         done = await self._execs.run(need.pod, container, script.command(*urls), "connections", seconds=seconds)
         section = script.sections(done.out).get("dial")
         if section is None:
-            if _no_shell(done) and self._debug_image:
+            if no_shell(done) and self._debug_image:
                 beside = await self._debug(need.pod, container)
                 self._probes -= len(urls)
                 return await self._attempts(need, beside)
-            if _no_shell(done):
+            if no_shell(done):
                 raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
-            return self._unreadable(need, done.trouble or _said(done))
+            return self._unreadable(need, done.trouble or said(done))
         program, attempts = dials.read(section.decoded, need.pod, self._client.at)
         if program == "none":
             wanted = ", ".join(dials.DIALS)
@@ -364,22 +374,6 @@ def _split(pod: str) -> tuple[str, str]:
 
 def _not_offered(need: Need, reason: str) -> Observed:
     return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube"))
-
-
-_NO_PROGRAM = re.compile(
-    r"executable file not found|no such file or directory|not found in \$PATH|permission denied", re.I
-)
-
-
-def _no_shell(done: Executed) -> bool:
-    """The runtime could not start the program (containerd, CRI-O: 126/127 or a failed start without an exit code)."""
-    said = f"{done.trouble} {done.err[:2000].decode('utf-8', 'replace')}"
-    return not done.out and (done.code in (126, 127) or (done.code is None and bool(_NO_PROGRAM.search(said))))
-
-
-def _said(done: Executed) -> str:
-    words = done.err[-200:].decode("utf-8", "replace").strip() or done.trouble
-    return words or f"exit {done.code}"
 
 
 def _socket_table(sections: Mapping[str, Section]) -> SocketTable | None:

@@ -217,8 +217,13 @@ def available(programs: tuple[str, ...], scripts: Mapping[str, str]) -> str:
     return f"{cases}else echo none; fi"
 
 
-def client_look() -> Script:
-    """Resolver files, the resolver's variables, the processes with their libraries, the libc."""
+def resolving(preferred: tuple[str, ...] = ()) -> str:
+    """Shell text that looks the arguments up with the first program that there is, ``preferred`` before others."""
+    return available(tuple(dict.fromkeys((*preferred, *ANY_LIBC))), LOOKUPS)
+
+
+def client_look(*, lookups: bool = False) -> Script:
+    """Resolver files, the resolver's variables, the processes with their libraries, the libc; ``lookups`` of its arguments."""
     kept = "|".join(RESOLVER_VARIABLES)
     return Script.of(
         {
@@ -229,6 +234,7 @@ def client_look() -> Script:
             "processes": PROCESSES,
             "libc": LIBC,
             "jvm": JVM,
+            **({"lookup": resolving()} if lookups else {}),
         }
     )
 

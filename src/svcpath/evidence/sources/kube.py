@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from svcpath.errors import SourceUnavailable
+from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.sources import ahead, inpod, node, rights
@@ -123,8 +124,12 @@ class ClusterSource:
     async def _meet(self, need: Need) -> tuple[Observed, ...]:
         if need.kind in RESOURCES:
             return await self._objects.meet(need)
-        if need.kind is Kind.ATTEMPTS and need.node and need.about:
-            return await self._nodes.dial(need)
+        if need.kind is Kind.ATTEMPTS and need.about:
+            found = await (self._nodes.dial(need) if need.node else self._pods.meet(need))
+            for one in found:
+                if isinstance(one.value, Attempts):
+                    self._nodes.connected(one.value)
+            return found
         if need.kind in inpod.KINDS:
             return await self._pods.meet(need)
         if need.kind in node.KINDS:
@@ -148,9 +153,9 @@ class ClusterSource:
         """The Pods through which nodes are looked at."""
         return self._run(self._nodes.agents())
 
-    def expect(self, namespace: str, service: str, client: str, container: str = "") -> None:
+    def expect(self, namespace: str, service: str, client: str, container: str = "", as_name: str = "") -> None:
         """Begin to look at what a walk for this Service asks first, while its caller still gets ready."""
-        coming = ahead.begin(self._meet, namespace, service, client, container)
+        coming = ahead.begin(self._meet, namespace, service, client, container, as_name)
         asyncio.run_coroutine_threadsafe(coming, self._loop)
 
     def forget_nodes(self) -> None:

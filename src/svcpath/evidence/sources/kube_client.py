@@ -25,8 +25,10 @@ import msgspec
 from svcpath.errors import SourceUnavailable, UsageError
 from svcpath.evidence.sources.kube_library import library
 
-#: Requests under way at one time.
-PARALLEL = 12
+#: Requests under way at one time, each on a connection of its own: a handshake costs the server more than most requests.
+PARALLEL = 8
+#: Commands in containers under way at one time.
+EXECS = 12
 #: Seconds for one request, whatever is left of the whole.
 ONE_REQUEST = 15.0
 #: Bytes of one response.
@@ -92,7 +94,8 @@ class KubeClient:
     _deadline: float = 0.0
     _rest: Any = None
     _configuration: Any = None
-    _limit: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
+    _requests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
+    _execs: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXECS))
 
     async def connect(self) -> None:
         """Read the configuration. Raises UsageError for a context that is not there, SourceUnavailable without any."""
@@ -134,7 +137,7 @@ class KubeClient:
             raise SourceUnavailable(f"the kubeconfig can't be used: {error}") from error
         self.server = str(configuration.host).rstrip("/")
         try:
-            self._rest = parts.transport(configuration, maxsize=PARALLEL * 2)
+            self._rest = parts.transport(configuration, maxsize=PARALLEL + EXECS)
         except (OSError, ssl.SSLError) as error:
             raise SourceUnavailable(f"the kubeconfig's certificates can't be used: {error}") from error
         self._configuration = configuration
@@ -142,8 +145,6 @@ class KubeClient:
     async def close(self) -> None:
         if self._rest is not None:
             await self._rest.close()
-            # aiohttp closes TLS transports on the next turns of the loop.
-            await asyncio.sleep(0.05)
 
     def remaining(self) -> float:
         """Seconds that are left of the whole look."""
@@ -184,7 +185,7 @@ class KubeClient:
         self.calls.append(Call(method, path))
         try:
             async with (
-                self._limit,
+                self._requests,
                 asyncio.timeout(seconds),
                 self._rest.pool_manager.request(
                     method, url, headers=headers, data=body, proxy=self._rest.proxy, **self._tls()
@@ -230,7 +231,7 @@ class KubeClient:
         stream = _Stream(limit)
         try:
             async with (
-                self._limit,
+                self._execs,
                 asyncio.timeout(seconds),
                 self._rest.pool_manager.ws_connect(
                     url,

@@ -90,13 +90,34 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Selector:
+    """A label that must have one of these values."""
+
+    key: str
+    values: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As the API takes it."""
+        return f"{self.key}={self.values[0]}" if len(self.values) == 1 else f"{self.key} in ({','.join(self.values)})"
+
+    def matches(self, obj: api.Object) -> bool:
+        return (obj.metadata.labels or {}).get(self.key) in self.values
+
+
+@dataclass(frozen=True, slots=True)
 class _Look:
-    """One request: all of a namespace (or of the cluster), one Service's slices, or one object."""
+    """One request: all of a namespace (or of the cluster), what a label selects of it, or one object."""
 
     resource: Resource
     namespace: str
-    selector: str = ""
+    selector: Selector | None = None
     name: str = ""
+
+    @property
+    def whole(self) -> _Look:
+        """The list that holds what this look would find."""
+        return _Look(self.resource, self.namespace)
 
 
 class ObjectReader:
@@ -133,10 +154,18 @@ class ObjectReader:
             return (*found, *bad)
         return (self._absent(need, looks, answers, listing=not narrowed),)
 
-    async def all_of(self, kind: Kind, namespace: str, selector: str = "") -> Listed:
+    async def all_of(self, kind: Kind, namespace: str, selector: Selector | None = None) -> Listed:
         """A list for the source's own use, e.g. the agents of a data plane."""
         (resource,) = RESOURCES[kind]
         return await self._listed(_Look(resource, namespace, selector))
+
+    async def is_missing(self, namespace: str) -> bool:
+        """Whether the list of namespaces is being read, and this one is not in it: nothing there needs to be asked for."""
+        whole = _Look(RESOURCES[Kind.NAMESPACE][0], "")
+        if whole not in self._looks:
+            return False
+        listed = await self._looks[whole]
+        return not listed.trouble and all(one.name != namespace for one in listed.objects)
 
     async def one(self, kind: Kind, namespace: str, name: str) -> Listed:
         """One object: from the list that is held already, else by itself."""
@@ -158,12 +187,14 @@ class ObjectReader:
         return Observation(need.kind, State.ABSENT, reason=f"there is no {what}{service}{place}", provenance=provenance)
 
     async def _listed(self, look: _Look) -> Listed:
-        whole = _Look(look.resource, look.namespace)
-        held = self._looks.get(whole if look.name and whole in self._looks else look)
-        if held is None:
-            held = asyncio.ensure_future(self._read(look))
-            self._looks[look] = held
-        return await held
+        """From the list of all where that is read anyway, else by a request of its own."""
+        if look not in self._looks and look.whole in self._looks:
+            whole = await self._looks[look.whole]
+            if not whole.trouble:
+                return _narrowed(whole, look)
+        if look not in self._looks:
+            self._looks[look] = asyncio.ensure_future(self._read(look))
+        return await self._looks[look]
 
     async def _read(self, look: _Look) -> Listed:
         if look.name:
@@ -178,7 +209,7 @@ class ObjectReader:
                 while True:
                     query = [("limit", str(look.resource.page))]
                     if look.selector:
-                        query.append(("labelSelector", look.selector))
+                        query.append(("labelSelector", look.selector.text))
                     if following:
                         query.append(("continue", following))
                     page = read_page(await self._client.get(look.resource.path(look.namespace), query))
@@ -226,11 +257,21 @@ class ObjectReader:
         return Listed(tuple(objects), tuple(damaged), trouble, at=self._client.at)
 
 
+def _narrowed(whole: Listed, look: _Look) -> Listed:
+    selector = look.selector
+    found = tuple(
+        obj
+        for obj in whole.objects
+        if obj.name == (look.name or obj.name) and (selector is None or selector.matches(obj))
+    )
+    return Listed(found, absent=bool(look.name) and not found, at=whole.at)
+
+
 def _looks(resource: Resource, need: Need) -> tuple[_Look, ...]:
     if not resource.namespaced:
         return (_Look(resource, "", name=need.name),)
     if need.kind is Kind.ENDPOINT_SLICE and need.service and need.namespace:
-        return (_Look(resource, need.namespace, f"kubernetes.io/service-name={need.service}"),)
+        return (_Look(resource, need.namespace, Selector("kubernetes.io/service-name", (need.service,))),)
     if need.kind is Kind.POD and need.pod and not need.name:
         namespace, _, name = need.pod.rpartition("/")
         return (_Look(resource, namespace, name=name),) if namespace else (_Look(resource, need.namespace),)
@@ -269,7 +310,7 @@ def _unreadable(need: Need, look: _Look, answer: Listed) -> Observed:
         words.append("-A")
     words += ["get", look.resource.named, *([look.name] if look.name else [])]
     if look.selector:
-        words += ["-l", look.selector]
+        words += ["-l", look.selector.text]
     command = " ".join(shlex.quote(word) for word in [*words, "-o", "yaml"])
     provenance = Provenance(source="kube", command=command, at=answer.at or None)
     return Observation(need.kind, State.UNREADABLE, reason=answer.trouble, provenance=provenance)

@@ -8,6 +8,9 @@ import shlex
 from svcpath.evidence.facts.dns import Lookup
 from svcpath.evidence.formats.attempts import address_of
 
+#: What lookups of one exec may take together: a resolver that gets no answer waits long.
+SECONDS = 40.0
+
 
 def label(program: str, rows: str, only: str) -> str:
     """Whose resolver answered: the libc that the program itself names, else the container's only one."""

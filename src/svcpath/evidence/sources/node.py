@@ -23,7 +23,7 @@ from svcpath.evidence.sources import components, dials, node_looks
 from svcpath.evidence.sources.inpod import Execs
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
-from svcpath.evidence.sources.kube_objects import ObjectReader
+from svcpath.evidence.sources.kube_objects import Listed, ObjectReader, Selector
 from svcpath.evidence.sources.node_looks import Agent
 from svcpath.evidence.sources.node_pod import node_pod
 
@@ -31,8 +31,8 @@ Observed = Observation[Any]
 
 #: Where agents live: kubeadm, most clouds and Cilium; the Calico operator; Cilium's chart elsewhere.
 AGENT_NAMESPACES = ("kube-system", "calico-system", "cilium")
-_AGENT_SELECTOR = "k8s-app in (kube-proxy,cilium,calico-node)"
-_OTHER_SELECTOR = "component=kube-proxy"
+_AGENT_SELECTOR = Selector("k8s-app", ("kube-proxy", "cilium", "calico-node"))
+_OTHER_SELECTOR = Selector("component", ("kube-proxy",))
 
 KINDS = frozenset({*node_looks.RAW, *node_looks.PARSED, *node_looks.READ_AS_TEXT, *components.KINDS})
 #: Kinds that are about something, and so have a look of their own: its name, its shell text.
@@ -48,6 +48,8 @@ class _Seen:
     sections: Mapping[str, Section]
     through: Mapping[str, Agent]
     trouble: str = ""
+    #: The frontends whose flows were read with the rest.
+    frontends: frozenset[str] = frozenset()
 
 
 class NodeReader:
@@ -69,6 +71,7 @@ class NodeReader:
         self._every_node = every_node
         self._node_image = node_image
         self._seen: dict[str, asyncio.Task[_Seen]] = {}
+        self._flows_stand = True
         self._agents: asyncio.Task[tuple[Agent, ...]] | None = None
         self._components = components.ComponentReader(client, objects)
         self.troubles: list[str] = []
@@ -87,7 +90,8 @@ class NodeReader:
         if not nodes:
             return (_unreadable(need, "", self._why_no_agent()),)
         found: list[Observed] = []
-        looks = [self._about(need, node) if own else self._node(node) for node in nodes]
+        frontends = need.about if need.node and not own else ()
+        looks = [self._about(need, node) if own else self._node(node, frontends) for node in nodes]
         for node, seen in zip(nodes, await asyncio.gather(*looks), strict=True):
             found.extend(self._of_node(need, node, seen))
         if left:
@@ -103,7 +107,7 @@ class NodeReader:
         return await self._agents
 
     async def _find_agents(self) -> tuple[Agent, ...]:
-        looks = [self._objects.all_of(Kind.POD, namespace, _AGENT_SELECTOR) for namespace in AGENT_NAMESPACES]
+        looks = [self._in_namespace(namespace) for namespace in AGENT_NAMESPACES]
         looks.append(self._objects.all_of(Kind.POD, "kube-system", _OTHER_SELECTOR))
         found: list[Agent] = []
         for listed in await asyncio.gather(*looks):
@@ -111,6 +115,11 @@ class NodeReader:
                 self.troubles.append(listed.trouble)
             found.extend(agent for pod in listed.objects if isinstance(pod, api.Pod) and (agent := _agent(pod)))
         return tuple(sorted(found, key=lambda one: (one.node, one.kind)))
+
+    async def _in_namespace(self, namespace: str) -> Listed:
+        if await self._objects.is_missing(namespace):
+            return Listed((), absent=True)
+        return await self._objects.all_of(Kind.POD, namespace, _AGENT_SELECTOR)
 
     async def _nodes(self, asked: str, enough: tuple[str, ...]) -> tuple[list[str], int]:
         agents = await self.agents()
@@ -130,19 +139,20 @@ class NodeReader:
         places = ", ".join(AGENT_NAMESPACES)
         return f"no kube-proxy, Cilium or Calico Pod on this node in {places}: --allow-node-pod looks from a Pod of its own"
 
-    async def _node(self, node: str) -> _Seen:
+    async def _node(self, node: str, frontends: tuple[str, ...] = ()) -> _Seen:
+        """``frontends``: read their flows in the same exec, for a Need that is going to ask for them."""
         if node not in self._seen:
-            self._seen[node] = asyncio.ensure_future(self._look(node))
+            self._seen[node] = asyncio.ensure_future(self._look(node, frontends))
         return await self._seen[node]
 
-    async def _look(self, node: str) -> _Seen:
+    async def _look(self, node: str, frontends: tuple[str, ...]) -> _Seen:
         mine = [one for one in await self.agents() if one.node == node]
         if not mine and self._node_image:
             return await self._from_own_pod(node)
         sections: dict[str, Section] = {}
         through: dict[str, Agent] = {}
         troubles: list[str] = []
-        for agent, answer in zip(mine, await asyncio.gather(*(self._ask(one) for one in mine)), strict=True):
+        for agent, answer in zip(mine, await asyncio.gather(*(self._ask(one, frontends) for one in mine)), strict=True):
             if isinstance(answer, str):
                 troubles.append(answer)
                 continue
@@ -150,11 +160,15 @@ class NodeReader:
                 if name not in sections or (not sections[name].good and section.good):
                     sections[name] = section
                     through[name] = agent
-        return _Seen(sections, through, "; ".join(troubles) if not sections else "")
+        return _Seen(sections, through, "; ".join(troubles) if not sections else "", frozenset(frontends))
 
     async def _about(self, need: Need, node: str) -> _Seen:
         """A look for one Need alone, through whichever agent of the node can show it."""
         name, text = _OWN_LOOKS[need.kind]
+        if node in self._seen and self._flows_stand:
+            seen = await self._seen[node]
+            if set(need.about) <= seen.frontends and node_looks.parsed(need.kind, seen.sections, node) is not None:
+                return seen
         script = Script.of({name: text})
         troubles: list[str] = []
         for agent in (one for one in await self.agents() if one.node == node):
@@ -186,6 +200,10 @@ class NodeReader:
         """Look at nodes anew from now on."""
         self._seen.clear()
 
+    def connected(self, attempts: Attempts) -> None:
+        """Where a connection failed, the flows that were read before it do not show it: they are read again."""
+        self._flows_stand = self._flows_stand and all(one.outcome == "ok" for one in attempts.attempts)
+
     async def dial(self, need: Need) -> tuple[Observed, ...]:
         """Connections from a node's own network."""
         agent = next((one for one in await self.agents() if one.node == need.node), None)
@@ -210,12 +228,11 @@ class NodeReader:
         value = Attempts(attempts=attempts, repeated=True)
         return (Observation(need.kind, State.PRESENT, value, provenance=where),)
 
-    async def _ask(self, agent: Agent) -> dict[str, Section] | str:
-        script = Script.of(agent.looks)
+    async def _ask(self, agent: Agent, frontends: tuple[str, ...] = ()) -> dict[str, Section] | str:
+        script = Script.of({**agent.looks, **({"flows": node_looks.FLOWS} if frontends else {})})
+        what = f"tables{' and flows' if frontends else ''} of node {agent.node}"
         try:
-            done = await self._execs.run(
-                agent.pod, agent.container, script.command(), f"tables of node {agent.node}", seconds=30
-            )
+            done = await self._execs.run(agent.pod, agent.container, script.command(*frontends), what, seconds=30)
             sections = script.sections(done.out)
             if sections:
                 return sections

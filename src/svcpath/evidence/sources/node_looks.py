@@ -55,10 +55,11 @@ PROXY_LOOKS: Mapping[str, str] = {
     "ipvsadm-lcn": "[ -s /proc/net/ip_vs ] && ipvsadm -Lcn",
     "ipset": "ipset list",
     "conntrack-stats": "conntrack -S",
-    # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then.
-    "sysctl": "for k in "
+    # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then. grep reads all at once.
+    "sysctl": "set -- "
     + " ".join(_PATHS.values())
-    + ' /proc/sys/net/ipv4/conf/*/rp_filter; do [ -r $k ] && echo "$k = $(cat $k)"; done; :',
+    + ' /proc/sys/net/ipv4/conf/*/rp_filter; if command -v grep >/dev/null 2>&1; then grep -sH . "$@"; '
+    'else for k in "$@"; do [ -r "$k" ] && echo "$k:$(cat "$k")"; done; fi; :',
     "hairpin": "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
     "rules4": "ip -4 rule",
     "rules6": "ip -6 rule",
@@ -248,7 +249,7 @@ def _sysctls(text: Text) -> Sysctls | None:
     paths = {path: name for name, path in _PATHS.items()}
     values: dict[str, str] = {}
     for line in text.lines:
-        path, equals, value = line.partition(" = ")
+        path, equals, value = line.rpartition(":")
         own = _OWN_FILTER.fullmatch(path)
         if equals and path in paths:
             values[paths[path]] = value.strip()
