@@ -25,10 +25,8 @@ import msgspec
 from svcpath.errors import SourceUnavailable, UsageError
 from svcpath.evidence.sources.kube_library import library
 
-#: Requests under way at one time, each on a connection of its own: a handshake costs the server more than most requests.
-PARALLEL = 8
-#: Commands in containers under way at one time.
-EXECS = 12
+#: Requests and execs under way at one time. Each has a connection, and a handshake costs the server more than most requests.
+PARALLEL, EXECS = 8, 12
 #: Seconds for one request, whatever is left of the whole.
 ONE_REQUEST = 15.0
 #: Bytes of one response.
