@@ -51,3 +51,4 @@ def test_a_recorder_of_more_than_a_core_does_not_hold(tmp_path: Path) -> None:
 
 def test_numbers_are_read_of_requests_alone() -> None:
     assert numbers(["1.0 accepted ::1 1 /hostname?a=1&id=7", "1.0 accepted ::1 1 /x", "1.0 end id=3"]) == [7]
+    assert numbers(["1.0 accepted ::1 1 /hostname?id=7 + ::1 2 /x + ::1 3 /hostname?id=70"]) == [7, 70]

@@ -32,7 +32,7 @@ SPACE = "svcpath-drain-load"
 NAME = "load"
 _LEAD = 8.0  #: seconds of sampling before the Pods are replaced
 _TAIL = 10.0  #: seconds that the recorder goes on after the sampler's end
-_HOLD = 0.1  #: seconds that a server's requests wait for each other, so that following its log costs little
+_HOLD = 0.25  #: seconds that a server's requests wait for each other, so that following its log costs little
 _ID = re.compile(r"[?&]id=(\d+)")
 
 
@@ -212,7 +212,7 @@ def _logs(api: Api) -> Iterator[_Logs]:
 
 def numbers(lines: Sequence[str]) -> list[int]:
     """The requests' numbers in a server's log."""
-    return [int(match[1]) for line in lines if " accepted " in line and (match := _ID.search(line))]
+    return [int(one) for line in lines if " accepted " in line for one in _ID.findall(line)]
 
 
 def compared(

@@ -2,7 +2,7 @@
 
 A line is on standard output before its answer is sent, so what a client saw answered is in the log. A line's way to who
 follows the log costs more than its request does, so requests wait up to HOLD seconds for each other, are logged in one
-write and answered then. Environment: PORT, HOLD. SIGTERM: it stops accepting, finishes what it has, and ends. Standard
+line and answered then. Environment: PORT, HOLD. SIGTERM: it stops accepting, finishes what it has, and ends. Standard
 library alone, one thread: the kernel hands a connection over when its request is there (TCP_DEFER_ACCEPT).
 """
 
@@ -79,9 +79,8 @@ class Server:
 
     def reply(self) -> None:
         """Logs what is whole, then answers it."""
-        now = f"{time.time():.6f} accepted"
-        targets = [(peer, head.split(b" ", 2)[1].decode("ascii", "replace")) for _, peer, head in self.whole]
-        write("".join(f"{now} {peer} {target}\n" for peer, target in targets))
+        targets = [f"{peer} {head.split(b' ', 2)[1].decode('ascii', 'replace')}" for _, peer, head in self.whole]
+        write(f"{time.time():.6f} accepted {' + '.join(targets)}\n")
         for connection, _, _ in self.whole:
             with contextlib.suppress(OSError):
                 connection.send(self.answer)
