@@ -10,7 +10,7 @@ from svcpath.errors import LabError
 from svcpath.lab import namespaces
 from svcpath.lab.experiment.manifests import with_images
 from svcpath.lab.faults import scene as scenes
-from svcpath.lab.faults import steps
+from svcpath.lab.faults import sound, steps
 from svcpath.lab.faults.fault import Fault, named
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
@@ -19,7 +19,7 @@ from svcpath.lab.providers.base import Provider, Say
 
 
 def stand(ground: Ground, fault: Fault, lab: str) -> None:
-    """Put the scene up: namespace, objects, and ready Pods unless the fault says otherwise."""
+    """Put the scene up: namespace, objects, ready Pods unless the fault says otherwise, and names and tables that have it."""
     kubectl, scene = ground.kubectl, ground.scene
     namespaces.ensure(kubectl, lab, scene.namespace)
     made = scenes.objects(scene, fault.scene, ground.provider.images)
@@ -29,6 +29,7 @@ def stand(ground: Ground, fault: Fault, lab: str) -> None:
     kubectl.run(*where, "wait", "--for=condition=Ready", f"pod/{scene.client}", "--timeout=90s")
     if fault.scene.ready:
         kubectl.wait_rollout(scene.namespace, f"deployment/{scene.deployment}")
+    sound.wait(ground)
 
 
 def undo(ground: Ground, fault: Fault, *, wait: bool = False) -> list[str]:

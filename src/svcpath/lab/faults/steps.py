@@ -12,6 +12,7 @@ freeze   NODE,  thaw NODE                           kube-proxy's process
 save     {kind, name, namespace},  restore {...}    an object put aside and put back as it was
 until    {get, shows?, lacks?, seconds?}            polls `kubectl get GET` for a pattern
 settled  SECONDS                                    until the scene's Pods are ready, or have stayed as they are for 10 s
+served   SECONDS                                    until CoreDNS and kube-proxy have the scene's Service as it is now
 wait     seconds
 """
 
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from svcpath.errors import LabError, SvcpathError, UsageError
+from svcpath.lab.faults import sound
 from svcpath.lab.faults.ground import Ground
 
 #: Seconds without a change after which Pods count as being what they will be.
@@ -187,6 +189,10 @@ def _state(pod: Mapping[str, Any]) -> str:
     return f"{status.get('phase', '')} {containers}"
 
 
+def _served(ground: Ground, step: Any) -> None:
+    sound.wait(ground, seconds=float(step))
+
+
 def _wait(ground: Ground, step: Any) -> None:
     time.sleep(float(step))
 
@@ -207,5 +213,6 @@ _STEPS: dict[str, Callable[[Ground, Any], None]] = {
     "corefile": _corefile,
     "until": _until,
     "settled": _settled,
+    "served": _served,
     "wait": _wait,
 }
