@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.walk.clusters import Cluster, cluster, pod
+from tests.walk.clusters import Cluster, cluster, pod, port
 from tests.walk.kinds import broken, sound
 
 CLIENT = "10.244.1.50"
@@ -110,3 +110,34 @@ def large_requests_that_the_application_refuses() -> Cluster:
 @sound(client="pod/client")
 def one_large_request_lost_of_three() -> Cluster:
     return _made(FINE, SMALL, *_large(BACKEND, 3090)[:1], *_large(BACKEND, None, "http-error")[:2])
+
+
+# --- the port that was asked for --------------------------------------------------------------------------------------
+
+
+def _two_ports(*rows: dict[str, Any]) -> Cluster:
+    made = cluster(1, ports=[port(80, 8080, "http"), port(81, 8081, "more")])
+    made.add(pod("client", (CLIENT,), labels={"app": "client"}, node="w1"))
+    made.sockets["web-1"] = [("tcp", "0.0.0.0", 8080), ("tcp", "0.0.0.0", 8081)]
+    attempts = [{"client": "shop/client", "host": "10.244.1.11", **row} for row in rows]
+    made.files["client.attempts.json"] = json.dumps({"schema": "svcpath.attempts/v1", "attempts": attempts})
+    return made.settle()
+
+
+_FIRST_ANSWERS = {"port": 8080, "outcome": "ok", "status": 200}
+_SECOND_REFUSES = {"port": 8081, "outcome": "refused"}
+
+
+@sound(client="pod/client", port="http")
+def the_other_port_refuses() -> Cluster:
+    return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)
+
+
+@broken("fault", "pod", "SP501", "8081", client="pod/client", port="more")
+def the_port_that_was_asked_for_refuses() -> Cluster:
+    return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)
+
+
+@broken("fault", "pod", "SP501", "8081", client="pod/client")
+def one_of_all_ports_refuses() -> Cluster:
+    return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)

@@ -81,6 +81,6 @@ def _is_backend(view: Scene, attempt: Attempt) -> bool:
     """Another port of a Pod is another Service's business."""
     return any(
         endpoint.address == canonical(attempt.address or attempt.host)
-        and attempt.port in {port.port for port in endpoint.slice.ports or ()}
+        and attempt.port in {port for port, _ in view.asked_ports(endpoint)}
         for endpoint in view.usable
     )

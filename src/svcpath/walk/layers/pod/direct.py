@@ -91,8 +91,7 @@ def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Obser
             endpoint = by_address.get(canonical(attempt.address or attempt.host))
             if endpoint is None:
                 continue
-            ports = {(port.port, port.protocol or "TCP") for port in endpoint.slice.ports or ()}
-            if (attempt.port, attempt.protocol) in ports:
+            if (attempt.port, attempt.protocol) in view.asked_ports(endpoint):
                 found.setdefault((endpoint.address, attempt.port, attempt.protocol), []).append((attempt, one))
     return found
 
