@@ -11,6 +11,7 @@ import copy
 import gzip
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 
 import yaml
@@ -264,6 +265,14 @@ def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> 
     for one in _slices(made, words):
         for each in one["ports"]:
             each.update(name=wanted.get("name", ""), protocol=wanted.get("protocol", "TCP"))
+
+
+@edit("SP119")
+def _sp119(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    """The Service is in the namespace that the name means too."""
+    words_of = shlex.split(words["command"])
+    other = made.add(copy.deepcopy(made.get("Service", words["service"])))
+    other["metadata"]["namespace"] = words_of[words_of.index("-n") + 1]
 
 
 @edit("SP201")

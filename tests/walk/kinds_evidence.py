@@ -165,7 +165,7 @@ def a_charts_template_beside_the_objects() -> Cluster:
 _SEARCH = "search shop.svc.cluster.local svc.cluster.local cluster.local\n"
 
 
-def _client(conf: str, names: str = "") -> Cluster:
+def client_of(conf: str, names: str = "") -> Cluster:
     """A client with its resolv.conf, what two runtimes made of the name, and the cluster DNS with its Corefile."""
     made = cluster().settle()
     made.add(pod("client", ("10.244.1.50",), labels={"app": "client"}, dnsPolicy="ClusterFirst"))
@@ -187,12 +187,12 @@ _NAMES = "musl-1.2.5 web -> 10.96.10.1\nglibc-2.36 web -> 10.96.10.1\n"
 
 @broken("warning", "resolution", "SP122", "web.shop.svc.cluster.local", "musl", client="pod/client")
 def ndots_0_and_a_short_name() -> Cluster:
-    return _client(_CONF.replace("ndots:5", "ndots:0"))
+    return client_of(_CONF.replace("ndots:5", "ndots:0"))
 
 
 @broken("warning", "resolution", "SP122", "web.shop.svc.cluster.local", "web.lan", client="pod/client")
 def a_search_list_without_the_clusters_zone() -> Cluster:
-    return _client(_CONF.replace(_SEARCH, "search lan\n"))
+    return client_of(_CONF.replace(_SEARCH, "search lan\n"))
 
 
 _OPEN = ".:53 {\n    errors\n    kubernetes cluster.local in-addr.arpa ip6.arpa\n    forward . 192.0.2.53\n"
@@ -214,32 +214,32 @@ def a_corefile_that_ends_within_a_line() -> Cluster:
 
 @sound(client="pod/client")
 def a_client_whose_files_are_whole() -> Cluster:
-    return _client(_CONF, _NAMES)
+    return client_of(_CONF, _NAMES)
 
 
 @sound("SP001", client="pod/client")
 def a_resolv_conf_that_ends_before_its_nameserver() -> Cluster:
-    return _client(_SEARCH[:-7], _NAMES)
+    return client_of(_SEARCH[:-7], _NAMES)
 
 
 @sound(client="pod/client")
 def a_resolv_conf_that_ends_within_its_nameserver() -> Cluster:
-    return _client(f"{_SEARCH}nameserver 10.96.0.1", _NAMES)
+    return client_of(f"{_SEARCH}nameserver 10.96.0.1", _NAMES)
 
 
 @sound(client="pod/client")
 def recorded_names_that_end_within_an_address() -> Cluster:
-    return _client(_CONF, _NAMES[:-2])
+    return client_of(_CONF, _NAMES[:-2])
 
 
 @sound("SP001", client="pod/client")
 def recorded_names_that_end_within_the_second_part_of_an_address() -> Cluster:
-    return _client(_CONF, _NAMES[:-6])
+    return client_of(_CONF, _NAMES[:-6])
 
 
 @broken("fault", "resolution", "SP121", "10.96.10.2", "10.96.10.1", client="pod/client")
 def recorded_names_with_another_address() -> Cluster:
-    return _client(_CONF, _NAMES.replace("10.96.10.1\n", "10.96.10.2\n"))
+    return client_of(_CONF, _NAMES.replace("10.96.10.1\n", "10.96.10.2\n"))
 
 
 @sound("SP001")

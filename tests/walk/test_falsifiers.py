@@ -40,6 +40,7 @@ def _equal_generations(output: str) -> bool:
 
 #: What each falsifier's prose asks for, as a check of its output.
 REFUTED: dict[str, Shown] = {
+    "SP119": _some,
     "SP201": _some,
     "SP204": lambda output: "selector:" not in output and bool(re.search(r"externalName: [a-z]", output)),
     "SP206": lambda output: bool(re.search(r"\bport: 8443$", output, re.M)),
@@ -92,8 +93,14 @@ REFUTED: dict[str, Shown] = {
 
 #: Codes whose falsifier needs traffic, a live node, or a reader: not run here.
 NOT_RUN = {
+    "SP101": "the client's own resolver",
+    "SP108": "the DNS of a cluster is shown to a reader",
+    "SP109": "the client's own resolver",
+    "SP118": "the client's own resolver",
     "SP121": "the client's own resolver",
     "SP122": "the client's own resolver",
+    "SP123": "the client's own resolver",
+    "SP501": "a connection from the client",
     "SP502": "a connection from the client",
     "SP506": "a connection from the client",
     "SP507": "a node's routes",

@@ -13,6 +13,8 @@ from svcpath.walk.layers.resolution import (
     compare,
     corefile_checks,
     derived,
+    elsewhere,
+    exact,
     headless_records,
     jvm_cache,
     recorded,
@@ -41,12 +43,16 @@ def layer(request: Request) -> Asking[LayerResult]:
         lookups,
     ]
     reached = answering.recorded or client_checks.asks_cluster_dns(client, dns, answering) is not False
+    seen: list[compare.Seen] = []
     if client.conf is not None and answering.world is not None and reached and client.names:
         seen = compare.look(client, answering.world)
+        seen = yield from exact.decided(request, client, answering.world, seen)
         judgements.append(client_checks.fits(request, view, client, seen))
         judgements.append(client_checks.never_asked(request, view, client, seen, served))
         modelled = compare.check(request, client, seen, answering.evidence)
         judgements.append(_quiet(modelled) if lookups.phrase else modelled)
+    judgements.append((yield from exact.refused(request, view, client, dns, answering)))
+    judgements.append((yield from elsewhere.check(request, view, client, seen)))
     judgements.append(client_checks.amplification(client))
     judgements.append((yield from jvm_cache.check(request, view, client)))
     if client.resolv_conf is None:

@@ -47,9 +47,10 @@ class Config:
 class Answering:
     """The world, and what it was made of: ``evidence`` are the recorded answers, or the Corefile and those of its lines
     that shape what search candidates are answered. ``services`` are all Services of the evidence, ``damaged`` Corefiles that do not
-    parse, each with why."""
+    parse, each with why. ``model`` is what CoreDNS has to answer by its Corefile and the objects, whatever was recorded."""
 
     world: World | None
+    model: World | None
     recorded: bool
     evidence: tuple[Evidence, ...]
     configs: tuple[Config, ...]
@@ -70,6 +71,7 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     configs, damaged = _configs(corefiles)
     rows: list[DnsAnswer] = [row for one in answers.present for row in one.fact.rows]
     worlds: list[World] = [RecordedWorld(rows)] if rows else []
+    model: World | None = None
     cluster = next((one for one in configs if one.serves_cluster), None)
     if cluster is not None and services.present:
         objects = Cluster(
@@ -78,9 +80,11 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
             pods=tuple(one.fact for one in pods.present),
             namespaces=_namespaces(namespaces, services, pods),
         )
-        worlds.append(CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace)))
+        model = CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace))
+        worlds.append(model)
     return Answering(
         world=Layered(worlds) if worlds else None,
+        model=model,
         recorded=bool(rows),
         evidence=tuple(Evidence("the recorded answers", one) for one in answers.present) or _shaping(cluster),
         configs=configs,

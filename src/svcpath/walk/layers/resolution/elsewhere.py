@@ -1,0 +1,79 @@
+"""A name that means a Service of a namespace that has none, while another namespace has a Service of that name.
+
+The kubelet's search list begins with the client's own namespace, so that a short name means a Service there
+(pkg/kubelet/network/dns/dns.go, generateSearchesForDNSClusterFirst).
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.compare import Seen
+from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
+from svcpath.walk.layers.resolution.exact import denied, lookups
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene
+
+
+def check(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Asking[Judgement]:
+    """Of names that are denied, in recorded lookups or by the models (``seen``)."""
+    looked = yield from lookups(request, client, client.names)
+    failed = dict.fromkeys(lookup.name for lookup, _ in looked if denied(lookup))
+    failed |= dict.fromkeys(one.name for one in seen if one.fails)
+    works = {lookup.name for lookup, _ in looked if lookup.addresses} | {one.name for one in seen if one.resolves}
+    for name in failed:
+        meant = _meant(name, request, cluster_domain(client))
+        if name in works or meant is None:
+            continue
+        service, namespace = meant
+        asked = (service, namespace) == (request.service, request.namespace)
+        if asked and (view.service is not None or view.service_reply.absent):
+            continue  # it is there, or the layer of the Service says that it is not
+        everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
+        same = [one for one in everywhere.present if one.fact.name == service]
+        if not same or any(one.fact.namespace == namespace for one in same):
+            continue
+        same.sort(key=lambda one: (one.fact.namespace != request.namespace, one.fact.namespace))
+        (here,) = yield (Need(Kind.SERVICE, namespace=namespace, name=service, permission="get services"),)
+        there = ", ".join(one.fact.namespace for one in same[:4])
+        right = f"{service}.{same[0].fact.namespace}"
+        return Judgement(
+            findings=(
+                finding(
+                    "SP119",
+                    Status.FAIL,
+                    f"{name} means Service {service} of namespace {namespace}, which has none in the evidence; there is one in {there}",
+                    evidence=(
+                        *(
+                            Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", one)
+                            for lookup, one in looked[:2]
+                            if lookup.name == name
+                        ),
+                        *client.conf_evidence,
+                        *(Evidence(f"Service {service} in namespace {one.fact.namespace}", one) for one in same[:2]),
+                    ),
+                    standing=Standing.PROVEN if here.absent else Standing.SUPPORTED,
+                    remedy=f"ask for {right}, or make the Service in {namespace}",
+                    share="every lookup of this name",
+                    namespace=namespace,
+                    service=service,
+                ),
+            )
+        )
+    return Judgement(looked=False)
+
+
+def _meant(name: str, request: Request, domain: str) -> tuple[str, str] | None:
+    """The Service and namespace that a name stands for, as written; None for what is no form of a Service's name."""
+    service, _, rest = name.rstrip(".").partition(".")
+    namespace, _, zone = rest.partition(".")
+    if name.endswith(".") and not zone:
+        return None  # an absolute name of one or two labels lies outside the cluster's zone
+    if zone not in ("", "svc", f"svc.{domain}"):
+        return None
+    namespace = namespace or request.client_namespace
+    return (service, namespace) if service and namespace else None
