@@ -71,12 +71,12 @@ bench: $(VENV)/.dev $(VENV)/.compiled
 
 drill: $(VENV)/.dev $(VENV)/.compiled
 	@mkdir -p results/drain
-	for mode in iptables nftables; do \
-	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode && \
-	  $(BIN)/svcpath drain run --scenario all --lab drill -o terminal -o json=results/drain/scenarios-$$mode.json; \
-	  $(BIN)/svcpath drain run --scenario grid --lab drill -o terminal -o json=results/drain/grid-$$mode.json; \
+	code=0; for mode in iptables nftables; do \
+	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode || { $(BIN)/svcpath lab down --lab drill; exit 1; }; \
+	  $(BIN)/svcpath drain run --scenario all --lab drill -o terminal -o json=results/drain/scenarios-$$mode.json || code=$$?; \
+	  $(BIN)/svcpath drain run --scenario grid --lab drill -o terminal -o json=results/drain/grid-$$mode.json || code=$$?; \
 	  $(BIN)/svcpath lab down --lab drill; \
-	done
+	done; exit $$code
 
 drill-load: $(VENV)/.dev
 	@mkdir -p results/drain

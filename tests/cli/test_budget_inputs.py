@@ -247,3 +247,21 @@ def test_annotations_of_cloud_controllers_tell_the_removal(
     )
     path.write_text(text)
     assert _budget(capfd, path)[1]["terms"][0]["seconds"] == 30
+
+
+def test_a_deregistration_delay_longer_than_the_pod_lives_or_shorter_than_a_request_is_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
+    attributes = tmp_path / "attributes.json"
+    terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
+    said = {}
+    for seconds in ("300", "30", "3"):
+        attributes.write_text(
+            json.dumps({"Attributes": [{"Key": "deregistration_delay.timeout_seconds", "Value": seconds}]})
+        )
+        found = _budget(capfd, manifest, attributes, *terms)[1]
+        said[seconds] = [one["message"] for one in found["findings"] if one["code"] == "SP717"]
+    assert said["30"] == []
+    assert "lets open requests run for 300 s" in said["300"][0]
+    assert "cuts requests that are still open 3 s after" in said["3"][0]

@@ -164,6 +164,7 @@ def budget_report(
             obj=obj,
             others=others,
             disruptions=disruptions,
+            health=health,
             ipvs=_ipvs(present),
             quiescent=_sysctl(present, "net.ipv4.vs.expire_quiescent_template"),
         )

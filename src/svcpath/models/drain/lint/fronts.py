@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from svcpath.evidence.facts.kubernetes import Container, Object, OtherObject, Service
 from svcpath.models.drain.balancers import fronts_of
 from svcpath.models.drain.budget import Budget
-from svcpath.models.drain.google import Draining, drainings
+from svcpath.models.drain.google import drainings
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
 from svcpath.models.drain.subject import Field, pod_spec
 from svcpath.models.drain.terms import LONGEST, REMOVAL
@@ -117,51 +117,51 @@ def affinity(budget: Budget, around: Around) -> Iterator[LintFinding]:
 
 
 def annotated(budget: Budget, around: Around) -> Iterator[LintFinding]:
-    """SP717: annotations in front that change what a drain means."""
+    """SP717: what is in front is told to do with a drain: by annotations, GKE's objects, a target group's attributes."""
     for obj in (*budget.subject.services, *around.others):
         if not isinstance(obj, Service | OtherObject) or not _in_front(obj, budget):
             continue
         for name, value in sorted(obj.annotations.items()):
-            message = _annotation(name, value, budget)
+            field = ("metadata", "annotations", name)
+            message = _annotation(name, value)
             if message:
-                yield LintFinding(
-                    "SP717", Level.NOTE, f"{obj.kind} {obj.name}: {message}", obj, ("metadata", "annotations", name)
-                )
+                yield LintFinding("SP717", Level.NOTE, f"{obj.kind} {obj.name}: {message}", obj, field)
+            seconds = _deregistration(name, value)
+            if seconds is not None:
+                yield from _drained(seconds, f"{obj.kind} {obj.name}", obj, field, budget)
     for one in drainings(budget.subject.services, around.others):
-        yield from _drained(one, budget)
+        yield from _drained(one.seconds, f"{one.obj.kind} {one.obj.name}", one.obj, one.field, budget)
+    delays = {one.deregistration_delay for one in around.health if one.deregistration_delay is not None}
+    if len(delays) == 1 and budget.subject.services:  # of several it is not told which of them stands in front
+        yield from _drained(delays.pop(), "target group", around.obj, budget.subject.grace_field, budget)
 
 
-def _drained(one: Draining, budget: Budget) -> Iterator[LintFinding]:
-    """What a load balancer does with requests that are open when it takes the Pod out."""
+def _drained(seconds: float, who: str, obj: Object, field: Field, budget: Budget) -> Iterator[LintFinding]:
+    """What becomes of requests that are open when the load balancer takes the Pod out, and may run on for ``seconds``."""
     grace, longest = float(budget.subject.grace), budget.term(LONGEST).low
-    if one.seconds > grace:
-        yield LintFinding(
-            "SP717", Level.NOTE, f"{one.obj.kind} {one.obj.name}: {_outlives(one.seconds, grace)}", one.obj, one.field
+    if seconds > grace:
+        text = (
+            f"{who}: the load balancer lets open requests run for {seconds:g} s after it removed the target, the Pod lives "
+            f"{grace:g} s: longer requests are cut by the kill"
         )
-    if one.seconds < longest:
-        yield LintFinding(
-            "SP717",
-            Level.WARNING,
-            f"{one.obj.kind} {one.obj.name}: the load balancer cuts requests that are still open {one.seconds:g} s after it took "
-            f"the Pod out, whatever the Pod does; the longest takes {longest:g} s",
-            one.obj,
-            one.field,
+        yield LintFinding("SP717", Level.NOTE, text, obj, field)
+    if seconds < longest:
+        text = (
+            f"{who}: the load balancer cuts requests that are still open {seconds:g} s after it removed the target, whatever "
+            f"the Pod does; the longest takes {longest:g} s"
         )
+        yield LintFinding("SP717", Level.WARNING, text, obj, field)
 
 
-def _outlives(seconds: float, grace: float) -> str:
-    return (
-        f"the load balancer lets open requests run for {seconds:g} s after it removed the target, the Pod lives {grace:g} s: "
-        "longer requests are cut by the kill"
-    )
+def _deregistration(name: str, value: str) -> float | None:
+    """Seconds of a target group's attributes in an annotation."""
+    if not name.endswith(("target-group-attributes", "aws-load-balancer-target-group-attributes")):
+        return None
+    match = re.search(r"deregistration_delay\.timeout_seconds=(\d{1,6})", value)
+    return float(match[1]) if match else None
 
 
-def _annotation(name: str, value: str, budget: Budget) -> str:
-    grace = budget.subject.grace
-    if name.endswith(("target-group-attributes", "aws-load-balancer-target-group-attributes")):
-        match = re.search(r"deregistration_delay\.timeout_seconds=(\d{1,6})", value)
-        if match and int(match[1]) > grace:
-            return _outlives(float(match[1]), float(grace))
+def _annotation(name: str, value: str) -> str:
     if name == f"{_ALB}target-type" and value == "ip":
         return (
             "target-type ip: a rollout goes on before new targets are healthy unless the namespace injects the Pod readiness "

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from svcpath.evidence.facts.kubernetes import Object, PodDisruptionBudget
+from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.models.drain.subject import Field
 
 
@@ -41,5 +42,6 @@ class Around:
     obj: Object
     others: tuple[Object, ...] = ()
     disruptions: tuple[PodDisruptionBudget, ...] = ()
+    health: tuple[LoadBalancerHealth, ...] = ()
     ipvs: bool = False
     quiescent: str | None = None
