@@ -23,7 +23,7 @@ def _store(path: Path, connections: list[Connection], announced: int = 4) -> Non
     store = Store(path)
     store.begin(None)
     store.add_connections("a", list(enumerate(connections, 1)))
-    store.set_meta("sampler a", f"{announced} 1")
+    store.set_meta("sampler a", f"{announced} 1 0.5 0.25")
     for version, kind in (("1", "ADDED"), ("2", "DELETED")):
         store.add([Change("pods", "u1", "load-1", version, kind, 1.0, 1.0, b"{}")], "pods", version)
     store.add([Change("pods", "u2", "load-2", "3", "ADDED", 1.0, 1.0, b"{}")], "pods", "3")
@@ -35,6 +35,18 @@ def test_a_whole_recording_holds(tmp_path: Path) -> None:
     found = compared(LOAD, tmp_path / "x.db", {"load-1": _log(1, 2), "load-2": _log(3)}, {"u2"}, (0.1, 0.2))
     assert found.holds
     assert (found.recorded, found.logged, found.failed, found.replaced, found.late) == (4, 3, 1, 1, 1)
+    assert (found.sampler_used, found.sampler_waited) == (0.5, 0.2)
+
+
+def test_what_several_samplers_announce_is_added(tmp_path: Path) -> None:
+    _store(tmp_path / "x.db", [_connection(one) for one in (1, 2)], announced=2)
+    store = Store(tmp_path / "x.db")
+    store.add_connections("b", [(one, _connection(one)) for one in (3, 4)])
+    store.set_meta("sampler b", "2 0")
+    store.close()
+    found = compared(LOAD, tmp_path / "x.db", {"load-1": _log(1, 2, 3, 4)}, {"u2"}, (0.1, 0.2))
+    assert found.holds
+    assert (found.announced, found.recorded, found.late) == (4, 4, 1)
 
 
 def test_what_lacks_is_counted_by_kind(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ def test_every_due_time_has_one_connection_and_due_times_do_not_drift() -> None:
     with echo() as port:
         *rows, end = _sample("new=50", "seconds=1", f"http://127.0.0.1:{port}/hostname")
     assert end["sampled"] == len(rows) == 50
+    assert end["used"] >= 0
+    assert end["waited"] >= 0
     due = sorted(row["due"] for row in rows)
     assert all(abs((b - a) - 0.02) < 1e-6 for a, b in itertools.pairwise(due))
     assert {(row["outcome"], row["peer"], row["status"]) for row in rows} == {("ok", "pod-1", 200)}

@@ -170,6 +170,8 @@ def drill() -> DrillContract:
         failed=1,
         late=0,
         latest=0.0,
+        sampler_used=0.1,
+        sampler_waited=0.2,
         replaced=1,
         lost_pods=0,
         cores=0.1,

@@ -232,8 +232,9 @@ def compared(
     recorded = Counter(int(match[1]) for detail, _ in rows if (match := _ID.search(f"?{detail}")))
     answered = {int(match[1]) for detail, outcome in rows if outcome == "ok" and (match := _ID.search(f"?{detail}"))}
     logged = {number for lines in logs.values() for number in numbers(lines)}
-    sums = [tuple(int(part) for part in value.split()[:2]) for (value,) in told]
-    announced, late = (sum(one[place] for one in sums) for place in (0, 1)) if sums else (-1, -1)
+    sums = [tuple(float(part) for part in value.split()) for (value,) in told]
+    announced, late = (int(sum(one[place] for one in sums)) for place in (0, 1)) if sums else (-1, -1)
+    used, waited = (round(sum(one[place] for one in sums if len(one) > place), 1) for place in (2, 3))
     return LoadRecord(
         rate=load.rate,
         seconds=load.seconds,
@@ -248,6 +249,8 @@ def compared(
         failed=sum(outcome != "ok" for _, outcome in rows),
         late=late,
         latest=round(latest or 0.0, 3),
+        sampler_used=used,
+        sampler_waited=waited,
         replaced=sum(ended.values()),
         lost_pods=len(alive - ended.keys()) + sum(not gone and uid not in alive for uid, gone in ended.items()),
         cores=cores[0],

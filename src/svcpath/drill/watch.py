@@ -75,7 +75,8 @@ class Intake:
                 row = json.loads(line)
                 if row["kind"] == "end":
                     self.announced, self.late = int(row["sampled"]), int(row["late"])
-                    self.store.set_meta(f"sampler {self.source}", f"{self.announced} {self.late}")
+                    spent = f"{float(row.get('used', 0)):g} {float(row.get('waited', 0)):g}"
+                    self.store.set_meta(f"sampler {self.source}", f"{self.announced} {self.late} {spent}")
                     break
                 held.append((int(row["n"]), connection_of(row)))
                 if len(held) >= _BATCH or time.monotonic() - flushed > _FLUSH:

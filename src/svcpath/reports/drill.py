@@ -83,7 +83,8 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     recording lacks; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end it lacks.
     ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs. ``took``: seconds from
     the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate. ``late``:
-    connections that began more than 0.1 s after their time, ``latest`` the most that one was late."""
+    connections that began more than 0.1 s after their time, ``latest`` the most that one was late; ``sampler_used``, ``sampler_waited``: seconds of processor time
+    that the sampler used, and seconds for which it was ready to run and every processor had something else to do."""
 
     rate: float
     seconds: float
@@ -98,6 +99,8 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     failed: int
     late: int
     latest: float
+    sampler_used: float
+    sampler_waited: float
     replaced: int
     lost_pods: int
     cores: float

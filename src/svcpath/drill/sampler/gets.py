@@ -144,6 +144,7 @@ class Gets:
         for _, sock in self.over.values():
             sock.close()
         self.poll.close()
+        self.to.out.count_waiting()
 
     def begin(self, due: float) -> None:
         row, path = blank(self.kind, due), self.path

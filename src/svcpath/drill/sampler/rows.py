@@ -5,8 +5,10 @@ The rate is held by due times that never drift; what begins late says so.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import os
 import socket
 import threading
 import time
@@ -22,7 +24,7 @@ class Out:
     def __init__(self, stream: IO[str]) -> None:
         self.stream, self.lock, self.number, self.late = stream, threading.Lock(), 0, 0
         self.lines: list[str] = []
-        self.flushed = 0.0
+        self.flushed = self.waited = 0.0
         self.encode = json.JSONEncoder(separators=(",", ":")).encode
 
     def write(self, row: dict[str, Any], wait: bool = False) -> None:
@@ -46,9 +48,20 @@ class Out:
                 self.lines.clear()
 
     def end(self) -> None:
+        """The last line: how much it was, and seconds of processor time that were used and that were waited for. What began
+        late because the container's processors were busy is no fault of the service."""
         self.flush()
-        self.stream.write(json.dumps({"kind": "end", "sampled": self.number, "late": self.late}) + "\n")
+        used = round(sum(os.times()[:2]), 2)
+        end = {"kind": "end", "sampled": self.number, "late": self.late, "used": used, "waited": round(self.waited, 2)}
+        self.stream.write(json.dumps(end) + "\n")
         self.stream.flush()
+
+    def count_waiting(self) -> None:
+        """Adds what the calling thread waited for a processor (schedstat: run_delay in nanoseconds)."""
+        with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/thread-self/schedstat") as file:
+            waited = int(file.read().split()[1]) / 1e9
+            with self.lock:
+                self.waited += waited
 
 
 def outcome_of(error: BaseException, connected: bool) -> str:

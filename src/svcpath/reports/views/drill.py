@@ -94,7 +94,8 @@ def _load(one: LoadRecord) -> Station:
     said = (
         f"{one.recorded} of {one.announced} connections recorded, {one.duplicated} twice, {one.lost} lost, {one.unlogged} "
         f"answered but in no server's log ({one.logged} are); {one.failed} failed, {one.late} began late "
-        f"(by {one.latest:g} s at most); {one.replaced} Pods replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
+        f"(by {one.latest:g} s at most; the sampler used {one.sampler_used:g} s of processor time and waited "
+        f"{one.sampler_waited:g} s for it); {one.replaced} Pods replaced, {one.lost_pods} not recorded whole; {one.cores:g} cores for the recorder, {one.cores_with_kubectl:g} "
         "with its kubectl processes"
     )
     if one.took > one.seconds * 1.1:
