@@ -9,6 +9,7 @@ holds without either.
 from __future__ import annotations
 
 import enum
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -118,7 +119,7 @@ def backends(request: Request, view: Scene) -> Asking[Backends]:
                 nodes.append(Frontends(node.label, found.mode or found.used.table.dialect.value, outcomes))
             # Without the slices nobody can say what a table should hold.
             states.extend(held if view.slices or view.slices_reply.absent else ())
-    rows = [_endpoint(view, one, tables, states) for one in view.distinct]
+    rows = _listed(view, tables, states)
     listed = {one.address for one in rows}
     for pod in view.selected:
         addresses = [canonical(ip) for ip in pod.fact.ips]
@@ -194,10 +195,23 @@ def _compared(
     return tuple(outcomes), states
 
 
-def _endpoint(view: Scene, one: EndpointView, tables: Tables, states: list[InTable]) -> Row:
+def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[Row]:
+    """A row for each endpoint that a slice lists."""
+    held_at: dict[str, list[InTable]] = defaultdict(list)
+    for state in states:
+        held_at[state.address].append(state)
+    listed_at: dict[str, list[EndpointView]] = defaultdict(list)
+    for one in view.distinct:
+        listed_at[one.address].append(one)
+    return [_endpoint(view, one, tables, held_at[one.address], listed_at[one.address]) for one in view.distinct]
+
+
+def _endpoint(
+    view: Scene, one: EndpointView, tables: Tables, states: list[InTable], same_address: list[EndpointView]
+) -> Row:
     pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
     ports = tuple(_chain(port, one, tables) for port in view.service_ports)
-    others = _ports(view, [each for each in view.distinct if each.address == one.address and each is not one])
+    others = _ports(view, [each for each in same_address if each is not one])
     own = {port.slice_port for port in ports}
     return Row(
         address=one.address,
@@ -212,9 +226,7 @@ def _endpoint(view: Scene, one: EndpointView, tables: Tables, states: list[InTab
         pod_state=_state(pod) if pod else "",
         restarts=_restarts(pod) if pod else 0,
         ports=ports,
-        tables=tuple(
-            held for held in states if held.address == one.address and (held.port in own or held.port not in others)
-        ),
+        tables=tuple(held for held in states if held.port in own or held.port not in others),
     )
 
 

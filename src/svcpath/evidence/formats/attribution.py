@@ -246,27 +246,29 @@ def _own_address(text: str) -> list[str]:
     return own
 
 
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+
+
 class _Matcher:
-    """The longest of some names that stands in a text as a whole run of tokens."""
+    """The longest of some names that stands in a text as a whole run of tokens, in whatever case."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_first: dict[str, list[str]] = defaultdict(list)
-        for name in names:
-            tokens = re.split(r"[^A-Za-z0-9]+", name)
-            if name and tokens[0]:
-                self._by_first[tokens[0].lower()].append(name)
+        self._by_text: dict[str, str] = {}
+        self._most = 0
+        for name in sorted(names):
+            if name and name[0].isalnum():
+                self._by_text.setdefault(name.lower(), name)
+                self._most = max(self._most, len(_TOKEN.findall(name)))
 
     def longest(self, text: str) -> str:
+        text = text.lower()
+        spans = [found.span() for found in _TOKEN.finditer(text)] if self._by_text else []
         best = ""
-        for token in set(re.split(r"[^A-Za-z0-9]+", text.lower())):
-            for name in self._by_first.get(token, ()):
-                if len(name) > len(best) and _stands_in(name, text):
-                    best = name
+        for index, (start, _) in enumerate(spans):
+            for _, end in spans[index : index + self._most]:
+                if end - start > len(best):
+                    best = self._by_text.get(text[start:end], best)
         return best
-
-
-def _stands_in(name: str, text: str) -> bool:
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text, re.IGNORECASE) is not None
 
 
 def _guess(files: Sequence[tuple[str, Sequence[Item]]], knows: object) -> dict[str, tuple[str, bool]]:

@@ -7,6 +7,7 @@ numgen, split the branch in two or more; every part goes its way to the end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
@@ -26,62 +27,77 @@ def through(flow: Flow, chain: Chain, branch: Branch, depth: int) -> list[End]:
     if depth > _MAX_DEPTH:
         branch.doubt(chain.line, "jumps too deep", chain)
         return [(branch, "")]
-    return _rules(flow, chain, candidates(chain, branch.address, branch.port), 0, branch, depth)
-
-
-def _rules(flow: Flow, chain: Chain, rules: list[Rule], start: int, branch: Branch, depth: int) -> list[End]:
-    """The same from one of the chain's candidates on."""
     ends: list[End] = []
-    for position in range(start, len(rules)):
-        rule = rules[position]
-        probability = 1.0
-        truth: bool | None = True
-        for match in rule.matches:
-            if match.kind == "probability":
-                probability *= match.value if not match.negated else 1 - match.value
-                continue
-            held = holds(flow, match, rule, chain, branch)
-            if held is False:
-                truth = False
-                break
-            if held is None:
-                truth = None
-        if truth is False:
-            continue
-        if truth is None:
-            may_take(flow, rule, chain, branch)
-            continue
-        target = rule.target
-        left: Branch | None = None
-        if probability < 1.0:
-            if probability <= 0.0:
-                continue
-            left, branch = branch, branch.fork(branch.weight * probability)
-            left.weight *= 1.0 - probability
-            taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
-        elif target == "continue":
-            if rule.matches:
-                branch.met = (rule, chain, branch.met)
-            continue
-        elif target in ("mark", "remember"):
-            branch.alter(rule, chain)
-            continue
-        elif target == "numgen":
-            taken, left = _spread(flow, chain, branch, rule, depth)
-        elif target == "vmap":
-            taken, left = _looked_up(flow, chain, branch, rule, depth)
+    live: tuple[Branch, ...] | list[Branch] = (branch,)
+    for rule in candidates(chain, branch.address, branch.port):
+        if len(live) == 1:
+            live = _meet(flow, chain, rule, live[0], depth, ends)
         else:
-            taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
-        for after, verdict in taken:
-            if verdict == _ON:
-                ends.extend(_rules(flow, chain, rules, position + 1, after, depth))
-            else:
-                ends.append((after, verdict))
-        if left is None:
+            live = [after for one in live for after in _meet(flow, chain, rule, one, depth, ends)]
+        if len(live) > 1:
+            live = _joined(live)
+        elif not live:
             return ends
-        branch = left
-    ends.append((branch, ""))
+    ends.extend((one, "") for one in live)
     return ends
+
+
+def _meet(
+    flow: Flow, chain: Chain, rule: Rule, branch: Branch, depth: int, ends: list[End]
+) -> tuple[Branch, ...] | list[Branch]:
+    """One branch at one rule. What ends here is added to ``ends``; returned is what goes on to the next rule."""
+    probability = 1.0
+    truth: bool | None = True
+    for match in rule.matches:
+        if match.kind == "probability":
+            probability *= match.value if not match.negated else 1 - match.value
+            continue
+        held = holds(flow, match, rule, chain, branch)
+        if held is False:
+            return (branch,)
+        if held is None:
+            truth = None
+    if truth is None:
+        may_take(flow, rule, chain, branch)
+        return (branch,)
+    target = rule.target
+    left: Branch | None = None
+    if probability < 1.0:
+        if probability <= 0.0:
+            return (branch,)
+        left, branch = branch, branch.fork(branch.weight * probability)
+        left.weight *= 1.0 - probability
+        taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
+    elif target == "continue":
+        if rule.matches:
+            branch.met = (rule, chain, branch.met)
+        return (branch,)
+    elif target in ("mark", "remember"):
+        branch.alter(rule, chain)
+        return (branch,)
+    elif target == "numgen":
+        taken, left = _spread(flow, chain, branch, rule, depth)
+    elif target == "vmap":
+        taken, left = _looked_up(flow, chain, branch, rule, depth)
+    else:
+        taken = _take(flow, chain, branch, rule, target, rule.argument, depth)
+    going = [] if left is None else [left]
+    for after, verdict in taken:
+        if verdict == _ON:
+            going.append(after)
+        else:
+            ends.append((after, verdict))
+    return going
+
+
+def _joined(live: Sequence[Branch]) -> list[Branch]:
+    """Branches that go on as the same packet go on as one: else each rule that takes none of them would double them."""
+    found: dict[tuple[Any, ...], Branch] = {}
+    for one in live:
+        same = found.setdefault(one.state, one)
+        if same is not one:
+            same.join(one)
+    return list(found.values())
 
 
 def _take(flow: Flow, chain: Chain, branch: Branch, rule: Rule, target: str, argument: Any, depth: int) -> list[End]:

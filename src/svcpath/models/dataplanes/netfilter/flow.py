@@ -109,6 +109,22 @@ class Branch:
         other.weight = weight
         return other
 
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """The packet, and what it has gone through that decides its fate: all but its weight and its trail."""
+        return (
+            *(self.address, self.port, self.mark, self.dnated, self.notrack, self.accepted),
+            *(self.backend, self.backend_line, self.recalls, self.remembers),
+        )
+
+    def join(self, other: Branch) -> None:
+        """Take up a branch of the same state, with all that it met."""
+        self.weight += other.weight
+        self.met = _trail(self.met, other.met)
+        self.foreign = _both(self.foreign, other.foreign)
+        self.possible = _both(self.possible, other.possible)
+        self.undecided = _both(self.undecided, other.undecided)
+
     def doubt(self, line: int, text: str, chain: Chain) -> None:
         """Something here was not understood and could change the answer."""
         self.undecided = (*self.undecided, (line, text, chain.name))
@@ -131,6 +147,26 @@ class Branch:
             return
         clear, xor = rule.argument
         self.mark = (self.mark & ~clear & 0xFFFFFFFF) ^ xor
+
+
+def _both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys((*first, *second))) if second else first
+
+
+def _trail(first: tuple[Any, ...] | None, second: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """The first trail, and upon it what the second has met since they parted."""
+    known = set()
+    node = first
+    while node is not None:
+        known.add(id(node))
+        node = node[2]
+    added = []
+    while second is not None and id(second) not in known:
+        added.append(second)
+        second = second[2]
+    for rule, chain, _ in reversed(added):
+        first = (rule, chain, first)
+    return first
 
 
 #: A branch and the verdict it ended with: accept, drop, reject, or "" where it fell through the chain.
