@@ -141,3 +141,37 @@ def the_port_that_was_asked_for_refuses() -> Cluster:
 @broken("fault", "pod", "SP501", "8081", client="pod/client")
 def one_of_all_ports_refuses() -> Cluster:
     return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)
+
+
+# --- one family of two --------------------------------------------------------------------------------------------------
+
+
+def _dual(v4: str, v6: str, *sockets: tuple[str, str, int]) -> Cluster:
+    """A dual-stack Pod whose listeners are ``sockets``, tried over both families."""
+    made = cluster(1, dual=True)
+    made.add(pod("client", (CLIENT, "fd00:244:1::50"), labels={"app": "client"}, node="w1"))
+    made.sockets["web-1"] = list(sockets)
+    rows = [("10.244.1.11", v4), ("fd00:244:1::b", v6)]
+    attempts = [{"client": "shop/client", "port": 8080, "host": host, "outcome": outcome} for host, outcome in rows]
+    made.files["client.attempts.json"] = json.dumps({"schema": "svcpath.attempts/v1", "attempts": attempts})
+    return made.settle()
+
+
+@broken("fault", "ports", "SP405", "IPv6 alone", "10.244.1.11:8080", client="pod/client")
+def a_wildcard_socket_of_ipv6_alone() -> Cluster:
+    return _dual("refused", "ok", ("tcp", "::", 8080))
+
+
+@broken("fault", "pod", "SP501", "10.244.1.11:8080", client="pod/client")
+def refused_over_one_family_though_a_socket_takes_it() -> Cluster:
+    return _dual("refused", "ok", ("tcp", "0.0.0.0", 8080), ("tcp", "::", 8080))
+
+
+@broken("fault", "pod", "SP501", "10.244.1.11:8080", client="pod/client")
+def refused_over_both_families() -> Cluster:
+    return _dual("refused", "refused", ("tcp", "::", 8080))
+
+
+@sound(client="pod/client")
+def a_wildcard_socket_of_both_families() -> Cluster:
+    return _dual("ok", "ok", ("tcp", "::", 8080))

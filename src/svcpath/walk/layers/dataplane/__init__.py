@@ -10,7 +10,7 @@ from svcpath.evidence.facts.node import NodeReport
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, leftovers, policy, unclaimed
+from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, leftovers, policy, unclaimed, unreached
 from svcpath.walk.layers.dataplane import connections as connections_check
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
@@ -47,6 +47,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(unclaimed.check(view, planes, [node.label for node in nodes]))
     reports += _versions((yield from ask.nodes()), {one.report.name for one in reports if one.report.kube_proxy})
     judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
+    judgements.append((yield from unreached.check(request, view, from_node)))
     if not nodes:
         gap = NotTested(
             "dataplane",

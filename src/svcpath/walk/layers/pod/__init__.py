@@ -6,7 +6,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.pod import direct, policies, routes, segments, state
+from svcpath.walk.layers.pod import direct, one_family, policies, routes, segments, state
 from svcpath.walk.request import Request
 from svcpath.walk.scene import host_port, scene
 from svcpath.walk.shell import shell
@@ -23,6 +23,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     policy = yield from policies.check(view, attempts)
     judgements = [
         direct.check(view, attempts),
+        (yield from one_family.check(view, attempts)),
         (yield from routes.check(view, attempts)),
         segments.check(view, attempts),
         policy,

@@ -49,6 +49,11 @@ def connected_to(addresses: list[tuple[str, int]]) -> socket.socket:
     raise last or OSError("no address")
 
 
+def one_line(body: bytes) -> str:
+    """The first words of an answer: a page or a list of files must not break the line."""
+    return " ".join(body.decode("utf-8", "replace").split())[:200]
+
+
 def once(url: str) -> None:
     parts = urllib.parse.urlsplit(url)
     began = time.time()
@@ -66,7 +71,7 @@ def once(url: str) -> None:
         client.sock = sock
         client.request("GET", parts.path + ("?" + parts.query if parts.query else ""), headers={"Connection": "close"})
         reply = client.getresponse()
-        text, status = reply.read().decode("utf-8", "replace").strip(), f"{reply.status:03d}"
+        text, status = one_line(reply.read()), f"{reply.status:03d}"
         client.close()
     except socket.gaierror as error:
         text, code = f"error {error.errno} {error.strerror}", 6

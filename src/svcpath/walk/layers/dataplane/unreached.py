@@ -1,0 +1,96 @@
+"""A client that no command reaches while commands reach Pods of other nodes: what its node does with packets is not known.
+
+The API server opens a new connection to the node's kubelet for each exec. A node that drops new connections (a full
+connection tracking table, a firewall, overload) looks well in the API, for its kubelet reports over a connection that is
+there already. So this decides nothing by itself, and nothing else that was seen speaks for that node.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Hypothesis, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.readiness import why_not_ready
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene
+from svcpath.walk.troubles import failed
+
+_UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
+
+
+def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
+    """``node`` is the client's."""
+    if not node or not request.client_name:
+        return Judgement(looked=False)
+    (reply,) = yield (
+        Need(
+            Kind.RESOLV_CONF,
+            pod=request.client,
+            container=request.container,
+            cost=Cost.EXEC,
+            permission="create pods/exec",
+        ),
+    )
+    silent = failed(reply.observations)
+    if reply.present or silent is None or not _UNREACHED.search(silent.reason):
+        return Judgement(looked=False)
+    reached = yield from _elsewhere(view, node)
+    if reached is None:
+        return Judgement(looked=False)
+    pod, observed = reached
+    waiting = [
+        one
+        for one in view.selected
+        if one.fact.spec.node_name == node and one.fact.ready is False and not one.fact.deleting
+    ]
+    said = f"; {len(waiting)} Pod{'' if len(waiting) == 1 else 's'} of the Service there not ready" if waiting else ""
+    evidence = (
+        Evidence(f"a command in {request.client} on node {node}: {silent.reason}", silent),
+        Evidence(f"a command in {pod} on another node worked", observed),
+        *(Evidence(f"Pod {one.fact.name} on node {node}: {why_not_ready(one.fact)}", one) for one in waiting[:2]),
+    )
+    return Judgement(
+        findings=(
+            finding(
+                "SP624",
+                Status.INCONCLUSIVE,
+                f"no command reaches {request.client_name} on node {node}, and one on another node does{said}: "
+                "the node may drop new connections",
+                evidence=evidence,
+                standing=Standing.POSSIBLE,
+                cause="the node's connection tracking table is full",
+                others=(
+                    Hypothesis(
+                        "a firewall keeps the API server from this node's kubelet",
+                        "dataplane",
+                        Standing.POSSIBLE,
+                        evidence[:1],
+                    ),
+                    Hypothesis(
+                        "the node is overloaded, or its container runtime hangs",
+                        "dataplane",
+                        Standing.POSSIBLE,
+                        evidence[:1],
+                    ),
+                ),
+                node=node,
+            ),
+        )
+    )
+
+
+def _elsewhere(view: Scene, node: str) -> Asking[tuple[str, Observation[Any]] | None]:
+    """A Pod of another node in which a command worked."""
+    for one in view.selected:
+        if one.fact.spec.node_name not in (None, "", node):
+            name = f"{one.fact.namespace}/{one.fact.name}"
+            sockets = yield from ask.sockets(name)
+            if sockets.present:
+                return name, sockets.present[0]
+    return None

@@ -1,0 +1,80 @@
+"""A Pod that refuses over IPv4 and answers over IPv6 on one port, whose only socket there is [::].
+
+An IPv6 wildcard takes IPv4 too unless IPV6_V6ONLY is set (RFC 3493 section 5.3), which /proc/net/tcp6 does not show: the two
+connections tell it. A finding of the ports, which the ports' own evidence can't make.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.sockets import Socket
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Falsifier, Judgement, Standing, Status
+from svcpath.walk.layers.pod.direct import FAILED, tried
+from svcpath.walk.layers.ports.reach import is_open
+from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+from svcpath.walk.shell import shell
+
+
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+    found = tried(view, attempts)
+    views = {endpoint.address: endpoint for endpoint in view.usable}
+    works = {
+        (views[address].who, port, views[address].family)
+        for (address, port, protocol), held in found.items()
+        if protocol == "TCP" and not any(one.outcome in FAILED for one, _ in held)
+    }
+    refused: list[tuple[EndpointView, int, Observation[Any], Observation[Any]]] = []
+    for (address, port, protocol), held in found.items():
+        endpoint = views[address]
+        attempt, seen = held[-1]
+        if protocol != "TCP" or endpoint.family != 4 or attempt.outcome != "refused":
+            continue
+        if (endpoint.who, port, 6) not in works or endpoint.pod is None:
+            continue
+        reply = yield from ask.sockets(f"{endpoint.pod.fact.namespace}/{endpoint.pod.fact.name}")
+        covers = {name for one in reply.present for name in one.fact.covers}
+        sockets = tuple(socket for one in reply.present for socket in one.fact.sockets)
+        if {"tcp", "tcp6"} <= covers and _ipv6_alone(sockets, port):
+            table = next(one for one in reply.present if "tcp6" in one.fact.covers)
+            refused.append((endpoint, port, seen, table))
+    if not refused:
+        return Judgement(looked=False)
+    endpoint, port, seen, one = refused[0]
+    place = host_port(endpoint.address, port)
+    pods = len({each.who for each, _, _, _ in refused})
+    command = shell(
+        "kubectl -n {namespace} exec {pod} -- ss -6lnte", namespace=view.request.namespace, pod=endpoint.who
+    )
+    made = finding(
+        "SP405",
+        Status.FAIL,
+        f"IPv6 path OK; IPv4 path refused: the socket on [::]:{port} takes IPv6 alone in {pods} of "
+        f"{len({each.who for each in view.usable})} Pods ({place})",
+        evidence=(
+            Evidence(f"{endpoint.who}: the only socket on port {port} is [::]", one),
+            Evidence(f"{place}: refused; the same Pod answers over IPv6", seen),
+        ),
+        standing=Standing.SUPPORTED,
+        cause="the socket is IPV6_V6ONLY",
+        details=("/proc/net/tcp6 does not show IPV6_V6ONLY: the connections tell it",),
+        share="all new connections over IPv4",
+    )
+    first, *others = made.hypotheses
+    falsifier = Falsifier(command, f"listing the socket on port {port} without v6only:1")
+    return Judgement(
+        findings=(dataclasses.replace(made, hypotheses=(dataclasses.replace(first, falsifier=falsifier), *others)),)
+    )
+
+
+def _ipv6_alone(sockets: tuple[Socket, ...], port: int) -> bool:
+    """Whether the listeners on a port are IPv6 wildcards, and none takes IPv4 for sure."""
+    here = [one for one in sockets if one.protocol == "TCP" and one.local_port == port and is_open(one)]
+    return bool(here) and all(
+        canonical(one.local_address) == "::" and ":" in one.local_address and one.dual_stack is not True for one in here
+    )
