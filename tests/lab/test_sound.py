@@ -133,6 +133,18 @@ def test_a_cluster_without_kube_dns_or_with_nodes_out_of_reach_is_asked_for_the_
     assert waited(FakeKubectl(["0 10.96.5.5"], service())) == 0
 
 
+def test_a_scene_waits_for_nodes_that_take_no_pods_yet() -> None:
+    def node(name: str, ready: str, *taints: str) -> dict[str, Any]:
+        keys = [{"key": key, "effect": "NoExecute"} for key in taints]
+        conditions = [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": ready}]
+        return {"metadata": {"name": name}, "spec": {"taints": keys}, "status": {"conditions": conditions}}
+
+    own = "node-role.kubernetes.io/control-plane"
+    assert sound.unready([node("cp", "True", own), node("w1", "True")]) == []
+    gone = [node("w1", "Unknown", "node.kubernetes.io/unreachable"), node("w2", "True", "node.kubernetes.io/not-ready")]
+    assert sound.unready(gone) == ["node w1 is not ready", "node w2 has taint node.kubernetes.io/not-ready"]
+
+
 def test_every_node_must_have_ready_endpoints_unless_each_has_its_own() -> None:
     ready = [endpoints("10.244.1.9"), endpoints("10.244.2.9", ready=False), endpoints("fd00::9")]
     address = ipaddress.ip_address

@@ -133,6 +133,27 @@ def the_other_port_refuses() -> Cluster:
     return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)
 
 
+def _with_policy(*numbers: int) -> Cluster:
+    """A policy that lets the client in on these ports of the two alone; no connection was tried."""
+    made = _two_ports(_FIRST_ANSWERS)
+    made.files.clear()
+    rule = {"ports": [{"port": number, "protocol": "TCP"} for number in numbers]}
+    spec = {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [rule]}
+    meta = {"name": "some", "namespace": "shop"}
+    made.add({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": meta, "spec": spec})
+    return made
+
+
+@sound(client="pod/client", port="http")
+def a_policy_against_the_other_port() -> Cluster:
+    return _with_policy(8080)
+
+
+@sound("SP503", client="pod/client", port="http")
+def a_policy_against_the_port_that_was_asked_for() -> Cluster:
+    return _with_policy(8081)
+
+
 @broken("fault", "pod", "SP501", "8081", client="pod/client", port="more")
 def the_port_that_was_asked_for_refuses() -> Cluster:
     return _two_ports(_FIRST_ANSWERS, _SECOND_REFUSES)

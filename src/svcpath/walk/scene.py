@@ -151,12 +151,13 @@ class Scene:
         }
         return tuple(ServicePort(name=name, protocol=protocol, port=number) for name, protocol, number in sorted(found))
 
-    def asked_ports(self, endpoint: EndpointView) -> set[tuple[int | None, str]]:
-        """An endpoint's ports and protocols: all, or, where one port of the Service was asked for, those that carry it."""
+    def asked_ports(self, endpoint: EndpointView) -> tuple[tuple[int | None, str], ...]:
+        """An endpoint's ports and protocols in the slice's order: all, or, where one port of the Service was asked for,
+        those that carry it."""
         held = list(endpoint.slice.ports or ())
         if self.request.port and self.service_ports:
             held = [found for port in self.service_ports if (found := endpoint.port_for(port)) is not None]
-        return {(port.port, port.protocol or "TCP") for port in held}
+        return tuple((port.port, port.protocol or "TCP") for port in held)
 
     @property
     def named(self) -> str:

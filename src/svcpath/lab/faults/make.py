@@ -21,6 +21,7 @@ from svcpath.lab.providers.base import Provider, Say
 def stand(ground: Ground, fault: Fault, lab: str) -> None:
     """Put the scene up: namespace, objects, ready Pods unless the fault says otherwise, and names and tables that have it."""
     kubectl, scene = ground.kubectl, ground.scene
+    sound.wait_for_nodes(ground)
     namespaces.ensure(kubectl, lab, scene.namespace)
     made = scenes.objects(scene, fault.scene, ground.provider.images)
     filled = [with_images(ground.fill(each), ground.provider.images) for each in made]

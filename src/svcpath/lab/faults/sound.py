@@ -26,7 +26,34 @@ DOMAIN = "cluster.local"
 _TABLES = "iptables-save; ip6tables-save; nft list table ip kube-proxy; nft list table ip6 kube-proxy; :"
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*")
 
+#: Taints that the node lifecycle controller sets and takes away as nodes come and go.
+_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
 Object = Mapping[str, Any]
+
+
+def wait_for_nodes(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Return once every node of the lab's takes Pods again, so that a scene is spread as it should be; raises LabError like ``wait``."""
+    deadline = time.monotonic() + seconds
+    names = ground.provider.nodes()
+    while lacks := unready(each for each in ground.kubectl.items("nodes") if each["metadata"]["name"] in names):
+        if time.monotonic() > deadline:
+            raise LabError(f"not made: {'; '.join(lacks)} after {seconds:g} s, which is no fault of this one's doing")
+        sleep(_PAUSE)
+
+
+def unready(nodes: Iterable[Object]) -> list[str]:
+    """The nodes that are not Ready, or that still carry a taint of the node controller's."""
+    found = []
+    for each in nodes:
+        name = each["metadata"]["name"]
+        conditions = {one["type"]: one["status"] for one in each.get("status", {}).get("conditions") or ()}
+        taints = [one["key"] for one in each.get("spec", {}).get("taints") or () if one["key"] in _NODE_TAINTS]
+        if conditions.get("Ready") != "True":
+            found.append(f"node {name} is not ready")
+        elif taints:
+            found.append(f"node {name} has taint {', '.join(taints)}")
+    return found
 
 
 def wait(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable[[float], None] = time.sleep) -> None:

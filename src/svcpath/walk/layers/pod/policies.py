@@ -38,20 +38,19 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
         pod = endpoint.pod.fact if endpoint.pod else None
         if pod is None or pod.spec.host_network:
             continue
-        for port in endpoint.slice.ports or ():
-            if port.port is None:
+        for port, protocol in view.asked_ports(endpoint):
+            if port is None:
                 continue
-            protocol = port.protocol or "TCP"
-            decision = _ingress(policies, pod, client, labels, protocol, port.port)
+            decision = _ingress(policies, pod, client, labels, protocol, port)
             if decision.allowed is False:
-                findings.append(_blocked(view, endpoint, port.port, decision, observed, outcome, "ingress"))
+                findings.append(_blocked(view, endpoint, port, decision, observed, outcome, "ingress"))
                 break
             if client is None or client.fact.spec.host_network:
                 continue
             peer = Peer(pod.namespace, pod.labels, tuple(pod.ips), labels.get(pod.namespace))
-            outward = egress(policies, client.fact, peer, protocol, port.port, pod)
+            outward = egress(policies, client.fact, peer, protocol, port, pod)
             if outward.allowed is False:
-                findings.append(_blocked(view, endpoint, port.port, outward, observed, outcome, "egress"))
+                findings.append(_blocked(view, endpoint, port, outward, observed, outcome, "egress"))
                 break
         if findings:
             break
