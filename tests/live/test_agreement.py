@@ -1,6 +1,8 @@
-"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose said on it.
+"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose said on it,
+and hiding any one observation of that bundle never accuses somebody else and never silently clears what was found.
 
-All that can be made on the lab: SVCPATH_AGREEMENT=all.
+Which faults turns with the date (turns.py); SVCPATH_AGREEMENT=N takes so many, SVCPATH_AGREEMENT=all all that can be made on
+the lab, SVCPATH_AGREEMENT=NAME,NAME those.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,29 +29,36 @@ from svcpath.lab.faults import make, steps
 from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
+from svcpath.lab.home import LabSpec
+from svcpath.reports.report import Report
 from tests.live.conftest import Lab
+from tests.live.turns import turn
+from tests.walk.dropping import every_look_counts
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 
-#: One for each layer at least, and those that only a live look decides.
-CHOSEN = (
-    "coredns-scaled-to-zero",
-    "foreign-drop",
-    "healthy-headless",
-    "healthy-node-port",
-    "mtu-black-hole",
-    "readiness-failing",
-    "return-route-broken",
-    "reverse-path-filter",
-    "silent-application",
-    "target-port-unheard",
-)
 #: What only a live look decides: the code that it must give.
 DECIDED = {"mtu-black-hole": "SP508", "return-route-broken": "SP507", "reverse-path-filter": "SP617"}
 
 
 def faults() -> list[Fault]:
-    return [one for one in shipped() if one.name in CHOSEN or os.environ.get("SVCPATH_AGREEMENT") == "all"]
+    """Those that this run tries, of all that the lab can make."""
+    spec = _spec()
+    possible = [
+        one
+        for one in shipped()
+        if spec is None or one.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider)
+    ]
+    asked = os.environ.get("SVCPATH_AGREEMENT") or "4"
+    if asked == "all":
+        return possible
+    names = turn([one.name for one in possible], int(asked)) if asked.isdecimal() else asked.split(",")
+    return [one for one in possible if one.name in names]
+
+
+def _spec() -> LabSpec | None:
+    name = os.environ.get("SVCPATH_TEST_LAB", "")
+    return homes.home(name).read_spec() if name and homes.home(name).exists() else None
 
 
 @pytest.fixture(scope="module", params=faults(), ids=lambda one: one.name)
@@ -57,9 +67,6 @@ def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tupl
     del alone
     fault: Fault = request.param
     place = homes.home(os.environ["SVCPATH_TEST_LAB"])
-    spec = place.read_spec()
-    if not fault.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider):
-        pytest.skip(f"can't be made on a lab of {spec.proxy_mode} and {spec.ip_family}")
     provider = labs.provider(place)
     ground = Ground(provider, provider.kubectl(), Scene.draw(random.Random(fault.name)))
     try:
@@ -71,30 +78,47 @@ def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tupl
         assert make.undo(ground, fault) == []
 
 
-def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(
-    made: tuple[Fault, Ground], lab: Lab, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class Held:
+    """What diagnose said on the cluster, and the bundle of what it was given."""
+
+    fault: Fault
+    options: dict[str, Any]
+    live: Report
+    bundle: Path
+
+
+@pytest.fixture(scope="module")
+def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Held:
     fault, ground = made
     target = fault.target
-    namespace = ground.scene.namespace
-    asked: dict[str, Any] = {
-        "namespace": namespace,
+    options: dict[str, Any] = {
+        "target": f"svc/{ground.fill(target.service)}",
+        "namespace": ground.scene.namespace,
         "client": f"pod/{ground.fill(target.client)}",
         "port": str(ground.fill(target.port)),
         "as_name": str(ground.fill(target.as_name)),
     }
-    service, bundle = f"svc/{ground.fill(target.service)}", tmp_path / "held.tar.zst"
+    bundle = tmp_path_factory.mktemp("held") / f"{fault.name}.tar.zst"
     with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=120) as cluster:
         recorder = RecordingSource(cluster)
-        live = svcpath.diagnose(recorder, service, **asked)
+        live = svcpath.diagnose(recorder, **options)
     bundles.write(bundle, of_log(recorder.log, Manifest()))
-    offline = svcpath.diagnose(svcpath.bundle(bundle), service, **asked)
-    assert offline == live
-    said = live.verdict
-    assert not (said.status == "fault" and "fault" not in fault.expect.statuses), said
-    if fault.name in DECIDED and said.layer != "resolution":
+    return Held(fault, options, live, bundle)
+
+
+def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(held: Held) -> None:
+    offline = svcpath.diagnose(svcpath.bundle(held.bundle), **held.options)
+    assert offline == held.live
+    said = held.live.verdict
+    assert not (said.status == "fault" and "fault" not in held.fault.expect.statuses), said
+    if held.fault.name in DECIDED and said.layer != "resolution":
         # The cluster DNS may have a Pod on the node in question: then lookups fail first, now and then.
-        assert (said.code, said.standing) == (DECIDED[fault.name], "proven"), said
+        assert (said.code, said.standing) == (DECIDED[held.fault.name], "proven"), said
+
+
+def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(held: Held) -> None:
+    every_look_counts(svcpath.bundle(held.bundle), held.options)
 
 
 def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(

@@ -6,10 +6,8 @@ SVCPATH_FAULTS=N takes more. A part that runs out of its share of time is cut, a
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -26,6 +24,7 @@ from svcpath.lab.faults.fault import shipped
 from svcpath.lab.home import Home
 from svcpath.lab.namespaces import LABEL
 from tests.live.conftest import NAMESPACE, Lab
+from tests.live.turns import SEED, turn
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900, func_only=True)]
 
@@ -33,7 +32,6 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(900, func_only=True)]
 SHARE_OF_PLAY = float(os.environ.get("SVCPATH_PLAY_SHARE", "150"))
 SHARE_OF_FAULTS = float(os.environ.get("SVCPATH_FAULTS_SHARE", "240"))
 COUNT = int(os.environ.get("SVCPATH_FAULTS", "8"))
-SEED = int(os.environ.get("SVCPATH_FAULT_SEED") or datetime.datetime.now(datetime.UTC).strftime("%Y%m%d"))
 MODES = ("nftables", "iptables")
 #: Seconds that an interrupted command has to undo what it did.
 _WAY_BACK = 90.0
@@ -100,15 +98,6 @@ def test_every_statement_of_the_reference_experiment_holds(
     assert not wrong, "\n".join(wrong)
 
 
-def _part(names: list[str], mode: str) -> list[str]:
-    """COUNT of the names from where the day's turn begins, in an order that mixes the layers; modes take turns apart."""
-    mixed = sorted(names)
-    random.Random("faults").shuffle(mixed)
-    day = datetime.datetime.strptime(str(SEED), "%Y%m%d").date().toordinal()
-    first = (day * COUNT + MODES.index(mode) * len(mixed) // 2) % len(mixed)
-    return [mixed[(first + step) % len(mixed)] for step in range(min(COUNT, len(mixed)))]
-
-
 def test_faults_made_on_purpose_are_never_found_where_they_are_not(
     place: Home, mode: str, tmp_path: Path, say_in_summary: Say
 ) -> None:
@@ -116,7 +105,7 @@ def test_faults_made_on_purpose_are_never_found_where_they_are_not(
     possible = [
         each.name for each in shipped() if each.possible(mode=mode, family=spec.ip_family, provider=spec.provider)
     ]
-    chosen = _part(possible, mode)
+    chosen = turn(possible, COUNT, MODES.index(mode) / 2)
     report = tmp_path / "score.json"
     words = ["score", "--mode", mode, "--seed", str(SEED), "--within", f"{SHARE_OF_FAULTS:g}", "-o", f"json={report}"]
     for name in chosen:

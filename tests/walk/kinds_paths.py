@@ -26,6 +26,16 @@ def _routes(node: str, *more: str) -> str:
     return RULES + "\n".join(lines) + "\n"
 
 
+def _links(node: str, **mtus: int) -> str:
+    """As `ip link` prints them."""
+    lines = [
+        f"{number}: {name}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc noqueue state UP mode DEFAULT group default\n"
+        f"    link/ether 02:00:00:00:00:0{number} brd ff:ff:ff:ff:ff:ff\n"
+        for number, (name, mtu) in enumerate(mtus.items(), 1)
+    ]
+    return "".join(lines)
+
+
 def _made(*rows: dict[str, Any], w1: tuple[str, ...] = (), w2: tuple[str, ...] = (), strict: bool = False) -> Cluster:
     """A client on w1, backends on w1 and w2, both nodes' routes, and what ``rows`` say of its connections."""
     made = cluster()
@@ -95,6 +105,53 @@ SMALL = {"host": BACKEND, "outcome": "ok", "status": 200}
 @broken("fault", "pod", "SP508", "3090 bytes", "never acknowledged", client="pod/client")
 def large_packets_are_lost() -> Cluster:
     return _made(FINE, SMALL, *_large(BACKEND, 3090))
+
+
+def _wide(made: Cluster, w1: dict[str, int], w2: dict[str, int]) -> Cluster:
+    """The same with what the nodes' interfaces take, recorded apart from their routes."""
+    made.files["w1.links.txt"], made.files["w2.links.txt"] = _links("w1", **w1), _links("w2", **w2)
+    return made.settle()
+
+
+@broken(
+    "fault",
+    "pod",
+    "SP508",
+    "eth0 on node w2 takes 1400 bytes",
+    "sends up to 1500",
+    client="pod/client",
+)
+def large_packets_are_lost_where_an_interface_is_narrow() -> Cluster:
+    made = _made(FINE, SMALL, *_large(BACKEND, 3090))
+    return _wide(made, {"eth0": 1500, "cni0": 1500}, {"eth0": 1400, "cni0": 1500})
+
+
+@broken("fault", "pod", "SP508", "never acknowledged", client="pod/client")
+def large_packets_are_lost_and_no_interface_is_narrow() -> Cluster:
+    """A wider underlay loses nothing, and what lies between the nodes their interfaces do not tell."""
+    made = _made(FINE, SMALL, *_large(BACKEND, 3090))
+    return _wide(made, {"eth0": 9000, "cni0": 1500}, {"eth0": 1500, "cni0": 1500})
+
+
+@broken("fault", "pod", "SP508", "takes less", client="pod/client")
+def large_packets_are_lost_and_one_nodes_interfaces_are_not_shown() -> Cluster:
+    made = _made(FINE, SMALL, *_large(BACKEND, 3090))
+    made.files["w1.links.txt"] = _links("w1", eth0=1500, cni0=1500)
+    return made.settle()
+
+
+@sound(client="pod/client")
+def narrow_interface_on_a_path_that_large_requests_pass() -> Cluster:
+    """The sender was told, and sends less: path MTU discovery works."""
+    made = _made(FINE, SMALL, *_large(BACKEND, None, "http-error"))
+    return _wide(made, {"eth0": 1500, "cni0": 1500}, {"eth0": 1400, "cni0": 1500})
+
+
+@broken("fault", "pod", "SP502", client="pod/client")
+def links_without_routes_are_no_missing_route() -> Cluster:
+    made = _made(FINE, LOST)
+    del made.files["w1.routes.txt"], made.files["w2.routes.txt"]
+    return _wide(made, {"eth0": 1500, "cni0": 1500}, {"eth0": 1500, "cni0": 1500})
 
 
 @sound(client="pod/client")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +55,39 @@ def test_a_line_that_is_no_route_is_said_with_its_number() -> None:
 def test_no_text_raises(text: str) -> None:
     held, bad = routes.read(text.split("\n"))
     assert held.unread == len(bad)
+
+
+LINKS = """\
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+2: eth0@if7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default
+    link/ether 02:42:ac:1e:00:0c brd ff:ff:ff:ff:ff:ff link-netnsid 0
+    altname enp0s3
+4: flannel.1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue state UNKNOWN mode DEFAULT group default
+    link/ether 0a:0b:0c:0d:0e:0f brd ff:ff:ff:ff:ff:ff
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINKS,
+        TEXT + LINKS,
+        "/sys/class/net/eth0/mtu:1500\n/sys/class/net/flannel.1/mtu:1450\n/sys/class/net/lo/mtu:65536\n",
+    ],
+)
+def test_mtus_are_read_from_links_by_themselves_and_below_routes(text: str) -> None:
+    (item,) = recognise(text.encode())
+    assert item.kind is Kind.ROUTES
+    held: RoutingTables = item.value  # type: ignore[union-attr]
+    assert held.mtus == {"lo": 65536, "eth0": 1500, "flannel.1": 1450}
+    assert held.unread == 0
+
+
+def test_addresses_below_a_link_are_passed_over() -> None:
+    text = LINKS.replace(
+        "    altname enp0s3\n",
+        "    inet 172.30.0.12/24 brd 172.30.0.255 scope global eth0\n       valid_lft forever preferred_lft forever\n",
+    )
+    (item,) = recognise(text.encode())
+    assert item.value.mtus["eth0"] == 1500  # type: ignore[union-attr]

@@ -25,7 +25,7 @@ _NODE = {
     Kind.CONNTRACK_STATS: "conntrack -S",
     Kind.SYSCTL: "sysctl -a",
     Kind.HAIRPIN_MODE: "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
-    Kind.ROUTES: "sh -c 'ip rule; ip -6 rule; ip route show table all'",
+    Kind.ROUTES: "sh -c 'ip rule; ip -6 rule; ip route show table all; ip -6 route show table all; ip link'",
     Kind.METRICS: "curl -s http://localhost:10249/metrics",
 }
 _POD = {

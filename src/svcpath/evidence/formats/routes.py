@@ -1,4 +1,5 @@
-"""`ip rule` and `ip route show table all` (iproute2, BusyBox), both families, in one text or apart.
+"""`ip rule` and `ip route show table all` (iproute2, BusyBox), both families, in one text or apart, and the MTUs of
+interfaces beside them or by themselves: `ip link`, `ip addr`, `grep -H . /sys/class/net/*/mtu`.
 
 A route is [KIND] DESTINATION and then words in pairs (ip-route(8)); words that this reader does not need are passed over,
 and so are the hops of a route with several: which of them a packet takes is the kernel's hash. A rule is
@@ -22,6 +23,11 @@ KINDS = frozenset(
 _ACTIONS = frozenset({"lookup", "table", "blackhole", "unreachable", "prohibit", "goto", "nop"})
 _RULE = re.compile(r"(\d{1,10}):\s+(?:not\s+)?from\s+\S")
 _HOP = re.compile(r"\s+nexthop\s")
+#: An interface with its MTU, and what `ip link` and `ip addr` put below it.
+_MTU = re.compile(
+    r"/sys/class/net/([^/\s]+)/mtu:(\d{1,7})$|\d+:\s+([^:@\s]+)(?:@\S+)?:\s+<[A-Z0-9_,-]*>\s(?:.*\s)?mtu (\d{1,7})\b"
+)
+_BELOW = re.compile(r"\s+(?:link/\S|inet6?\s|valid_lft\s|altname\s|alias\s)")
 _ADDRESS = r"[0-9A-Fa-f:.]+(?:/\d{1,3})?"
 _DEAD = re.compile(rf"(?:blackhole|unreachable|prohibit|throw)\s+(?:default|{_ADDRESS})(?:\s|$)")
 _ROUTE = re.compile(
@@ -30,14 +36,17 @@ _ROUTE = re.compile(
 
 
 def is_routes(text: Text) -> bool:
-    lines = [line for line in text.sample if not _HOP.match(line)]
-    known = sum(1 for line in lines if _RULE.match(line) or _DEAD.match(line) or _ROUTE.match(line + " "))
-    return bool(lines) and known * 10 >= 9 * len(lines) and any(" dev " in line or "lookup" in line for line in lines)
+    lines = [line for line in text.sample if not _HOP.match(line) and not _BELOW.match(line)]
+    known = sum(
+        1 for line in lines if _RULE.match(line) or _DEAD.match(line) or _ROUTE.match(line + " ") or _MTU.match(line)
+    )
+    telling = any(" dev " in line or "lookup" in line or _MTU.match(line) for line in lines)
+    return bool(lines) and known * 10 >= 9 * len(lines) and telling
 
 
 def read_routes(text: Text) -> list[Item]:
     held, bad = read(text.lines)
-    count = len(held.routes) + len(held.rules)
+    count = len(held.routes) + len(held.rules) + len(held.mtus)
     return [Item(Kind.ROUTES, held), *not_understood("routes", bad, count)]
 
 
@@ -46,12 +55,16 @@ def read(lines: tuple[str, ...] | list[str], family: int = 0) -> tuple[RoutingTa
     default route that names no address (0: told by its neighbours, IPv4 at first)."""
     routes: list[Route] = []
     rules: list[RoutingRule] = []
+    mtus: dict[str, int] = {}
     bad: list[int] = []
     current = family or 4
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        if _HOP.match(line):
+        if _HOP.match(line) or _BELOW.match(line):
+            continue
+        if link := _MTU.match(line):
+            mtus[link[1] or link[3]] = int(link[2] or link[4])
             continue
         if _RULE.match(line):
             rule = _rule(line, current)
@@ -70,7 +83,7 @@ def read(lines: tuple[str, ...] | list[str], family: int = 0) -> tuple[RoutingTa
         if not family and not line.split()[0].startswith("default"):
             current = 6 if ":" in route.destination else 4
         routes.append(route)
-    return RoutingTables(routes=tuple(routes), rules=tuple(rules), unread=len(bad)), bad
+    return RoutingTables(routes=tuple(routes), rules=tuple(rules), mtus=mtus, unread=len(bad)), bad
 
 
 def _prefix(word: str, family: int) -> str | None:

@@ -143,6 +143,8 @@ class KubeClient:
     async def close(self) -> None:
         if self._rest is not None:
             await self._rest.close()
+            for _ in range(6):  # turns of the loop in which asyncio closes what aiohttp gave up
+                await asyncio.sleep(0.002)
 
     def remaining(self) -> float:
         """Seconds that are left of the whole look."""

@@ -191,12 +191,9 @@ def _routes(sections: Mapping[str, Section]) -> RoutingTables | None:
     return RoutingTables(
         routes=tuple(route for one in held for route in one.routes),
         rules=tuple(rule for one in held for rule in one.rules),
-        mtus={found[1]: int(found[2]) for found in _MTU.finditer(mtus.decoded)} if mtus else {},
+        mtus=routes.read(mtus.decoded.split("\n"))[0].mtus if mtus else {},
         unread=sum(one.unread for one in held),
     )
-
-
-_MTU = re.compile(r"(?m)^/sys/class/net/([^/\s]+)/mtu:(\d{1,6})$")
 
 
 def _metrics(text: Text) -> Metrics | None:

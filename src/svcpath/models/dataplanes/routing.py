@@ -43,6 +43,8 @@ def way(tables: RoutingTables, destination: str, source: str = "") -> Way:
     """The way of a packet to ``destination``, sent on from elsewhere with ``source`` as its sender."""
     target = ipaddress.ip_address(destination)
     sender = ipaddress.ip_address(source) if source else None
+    if all((":" in route.destination) != (target.version == 6) for route in tables.routes):
+        return Way(None, f"no route of IPv{target.version} was shown")
     rules = [rule for rule in tables.rules if rule.family == target.version]
     for rule in sorted(rules, key=lambda one: one.priority) or _usual(target.version):
         if not _covers(rule.destination, target) or not _may_cover(rule.source, sender):

@@ -25,7 +25,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         direct.check(view, attempts),
         (yield from one_family.check(view, attempts)),
         (yield from routes.check(view, attempts)),
-        segments.check(view, attempts),
+        (yield from segments.check(view, attempts)),
         policy,
         (yield from state.check(view, attempts)),
     ]

@@ -12,6 +12,9 @@ import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
+from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import RoutingTables
@@ -20,8 +23,9 @@ from svcpath.models.dataplanes.routing import Way, way
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.pod import direct
+from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
+from svcpath.walk.layers.pod import direct, widths
+from svcpath.walk.layers.pod.widths import Hop
 from svcpath.walk.scene import EndpointView, Scene, family_of
 
 #: Backends' nodes whose routes are read.
@@ -29,12 +33,9 @@ MAX_NODES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Hop:
+class _Hop(Hop):
     """One node's tables, and what a connection that failed asks of them."""
 
-    node: str
-    tables: RoutingTables
-    observation: Observation[RoutingTables]
     sysctls: Reply
 
 
@@ -44,18 +45,18 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     if not lost or client is None or not client.fact.spec.node_name:
         return Judgement(looked=False)
     home = client.fact.spec.node_name
-    theirs = [node for endpoint, _ in lost.values() if (node := _node_of(endpoint))]
+    theirs = [node for endpoint, _ in lost.values() if (node := node_of(endpoint))]
     names = list(dict.fromkeys([home, *theirs]))[: MAX_NODES + 1]
     hops = yield from _hops(names)
     nodes = yield from ask.nodes()
     ranges = {one.fact.name: one.fact.spec.pod_cidrs or () for one in nodes.present}
     findings: list[Finding] = []
     for address, (endpoint, seen) in lost.items():
-        sender = next((ip for ip in client.fact.ips if family_of(ip) == family_of(address)), "")
+        sender = _sender(client.fact, address)
         tried = Evidence(f"{view.request.client} to {address}: no answer", seen)
         if not sender:
             continue
-        there = hops.get(_node_of(endpoint))
+        there = hops.get(node_of(endpoint))
         here = hops.get(home)
         found = None
         if here is not None:
@@ -69,7 +70,28 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     return Judgement(findings=tuple(findings[:4]), looked=bool(findings))
 
 
-def _node_of(endpoint: EndpointView) -> str:
+def narrow_places(view: Scene, large: Iterable[tuple[str, Attempt]]) -> Asking[dict[str, Hypothesis]]:
+    """For each address that loses large requests: whether an interface on the way there is what loses them."""
+    lost = dict(large)
+    if not lost:
+        return {}
+    client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
+    home = (client.fact.spec.node_name if client else "") or ""
+    nodes = {one.address: node_of(one) for one in view.usable if one.address in lost}
+    hops = yield from _hops([name for name in dict.fromkeys([home, *nodes.values()]) if name][: MAX_NODES + 1])
+    found = {}
+    for address, attempt in lost.items():
+        sender = _sender(client.fact, address) if client else ""
+        here, there = (hops.get(home), hops.get(nodes.get(address, ""))) if sender else (None, None)
+        found[address] = widths.hypothesis(view, attempt, address, sender, here, there)
+    return found
+
+
+def _sender(client: Pod, address: str) -> str:
+    return next((ip for ip in client.ips if family_of(ip) == family_of(address)), "")
+
+
+def node_of(endpoint: EndpointView) -> str:
     spec = endpoint.pod.fact.spec.node_name if endpoint.pod else ""
     return endpoint.endpoint.node_name or spec or ""
 
@@ -84,13 +106,21 @@ def _hops(names: list[str]) -> Asking[dict[str, _Hop]]:
     found: dict[str, _Hop] = {}
     for name, routes, sysctls in zip(names, replies[::2], replies[1::2], strict=True):
         if routes.present:
-            one = routes.present[0]
-            found[name] = _Hop(name, one.fact, one, sysctls)
+            found[name] = _Hop(name, _joined(routes), routes.present[0], sysctls)
     return found
 
 
+def _joined(routes: Reply) -> RoutingTables:
+    """What was seen first, with the MTUs of all that was seen: routes and links may have been recorded apart."""
+    first: RoutingTables = next((one.fact for one in routes.present if one.fact.routes), routes.present[0].fact)
+    mtus = {name: size for one in reversed(routes.present) for name, size in one.fact.mtus.items()}
+    return msgspec.structs.replace(first, mtus=mtus)
+
+
 def _dead(hop: _Hop, target: str, source: str, who: str, tried: Evidence) -> Finding | None:
-    """The node has no way to ``target``."""
+    """The node has no way to ``target``. Links alone, without routes, say nothing of that."""
+    if not hop.tables.routes:
+        return None
     led = way(hop.tables, target, source)
     if not led.dead:
         return None

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
-from svcpath.walk.ask import Reply
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.pod import direct
+from svcpath.walk.layers.pod import direct, routes
 from svcpath.walk.scene import Scene, canonical, host_port
 
 
-def check(view: Scene, attempts: Reply) -> Judgement:
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     small = direct.tried(view, attempts)
     large = _large(view, attempts)
-    findings: list[Finding] = []
+    found = {}
     for (address, port), held in large.items():
         answered = [(each, one) for each, one in small.get((address, port, "TCP"), ()) if each.status]
         lost = [(each, one) for each, one in held if each.outcome == "stalled" and each.unacknowledged != 0]
-        if not answered or len(lost) < 2 or len(lost) < len(held):
-            continue
+        if answered and len(lost) >= 2 and len(lost) == len(held):
+            found[address, port] = (answered, lost)
+    places = yield from routes.narrow_places(view, ((key[0], lost[-1][0]) for key, (_, lost) in found.items()))
+    findings: list[Finding] = []
+    for (address, port), (answered, lost) in found.items():
         attempt, observed = lost[-1]
         measured = all(each.unacknowledged for each, _ in lost)
         place = host_port(address, port)
@@ -44,6 +47,7 @@ def check(view: Scene, attempts: Reply) -> Judgement:
                     ),
                 ),
                 standing=Standing.PROVEN if measured else Standing.SUPPORTED,
+                others=(places[address],),
                 share="requests larger than the path takes",
                 namespace=view.request.client_namespace or view.request.namespace,
                 client=view.request.client_name or "CLIENT-POD",

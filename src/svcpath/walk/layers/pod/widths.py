@@ -1,0 +1,107 @@
+"""What the interfaces on the way take, where large packets are lost: the client Pod's, both nodes', the backend Pod's.
+
+A packet larger than the MTU of a later hop is dropped there, and the sender learns it from "fragmentation needed" or "packet
+too big" alone (RFC 1191, RFC 8201); where that message is kept back, the path is a black hole (RFC 2923). The MTU that
+counts is that of the route, else of the interface that the route leaves by (net/ipv4/route.c: ip_dst_mtu_maybe_forward);
+the interface towards a Pod has the Pod's own (veth(4): plugins set both ends alike). Equal MTUs tell that no interface named
+here is the narrow place; what lies between the nodes they do not tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from svcpath.evidence.facts.connections import Attempt
+from svcpath.evidence.facts.node import RoutingTables
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes.routing import way
+from svcpath.walk.findings.finding import Evidence, Falsifier, Hypothesis, Standing
+from svcpath.walk.scene import Scene, family_of
+from svcpath.walk.shell import shell
+
+#: Headers below a TCP segment, and below an echo's data, by family (RFC 791, 8200, 793, 792, 4443).
+_TCP = {4: 40, 6: 60}
+_ECHO = {4: 28, 6: 48}
+_CAUSE = "an interface of the nodes on the way takes less than the client's Pod sends"
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One node's tables."""
+
+    node: str
+    tables: RoutingTables
+    observation: Observation[RoutingTables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Width:
+    device: str
+    size: int
+    hop: Hop
+
+    @property
+    def said(self) -> str:
+        return f"{self.device} of node {self.hop.node} {self.size}"
+
+
+def hypothesis(
+    view: Scene, attempt: Attempt, address: str, sender: str, here: Hop | None, there: Hop | None
+) -> Hypothesis:
+    """Whether an interface on the way to ``address`` is narrower than what the client sends."""
+    pairs = [(here, sender, address), (here, address, sender), (there, sender, address), (there, address, sender)]
+    widths = [_width(*each) for each in pairs]
+    own = widths[0]
+    family = 6 if ":" in address else 4
+    sent = own.size if own is not None else attempt.segment + _TCP[family] if attempt.segment else 0
+    known = [one for one in widths if one is not None]
+    narrow = [one for one in known if sent and one.size < sent]
+    falsifier = _falsifier(view, address, (sent or 1500) - _ECHO[family])
+    if narrow:
+        least = min(narrow, key=lambda one: one.size)
+        return Hypothesis(
+            f"{least.device} on node {least.hop.node} takes {least.size} bytes, the client's Pod sends up to {sent}, and the "
+            "message that says so does not reach it",
+            "pod",
+            Standing.SUPPORTED,
+            supports=_evidence(known),
+            falsifier=falsifier,
+        )
+    if len(known) == len(pairs):
+        return Hypothesis(_CAUSE, "pod", Standing.REFUTED, against=_evidence(known))
+    return Hypothesis(_CAUSE, "pod", Standing.POSSIBLE, falsifier=falsifier)
+
+
+def _width(hop: Hop | None, target: str, source: str) -> _Width | None:
+    """Of the way from this node to ``target``; None where the tables do not tell."""
+    if hop is None or family_of(target) != family_of(source):
+        return None
+    led = way(hop.tables, target, source)
+    if led.open or led.dead or led.route is None or not led.route.device:
+        return None
+    size = led.route.mtu or hop.tables.mtus.get(led.route.device, 0)
+    return _Width(led.route.device, size, hop) if size else None
+
+
+def _evidence(widths: list[_Width]) -> tuple[Evidence, ...]:
+    """One line a node."""
+    held: dict[str, list[_Width]] = {}
+    for one in widths:
+        held.setdefault(one.hop.node, []).append(one)
+    return tuple(
+        Evidence(f"MTU: {', '.join(dict.fromkeys(one.said for one in mine))}", mine[0].hop.observation)
+        for mine in held.values()
+    )
+
+
+def _falsifier(view: Scene, address: str, size: int) -> Falsifier:
+    return Falsifier(
+        shell(
+            "kubectl -n {namespace} exec {client} -- ping -c 3 -W 2 -M do -s {size} {address}",
+            namespace=view.request.client_namespace or view.request.namespace,
+            client=view.request.client_name or "CLIENT-POD",
+            size=size,
+            address=address,
+        ),
+        "printing replies",
+    )
