@@ -37,7 +37,9 @@ def test_routes_rules_and_mtus_make_one_fact(scripted: Api, source: Source) -> N
     assert [route.destination for route in held.routes] == ["0.0.0.0/0", "10.244.1.0/24"]
     assert [rule.table for rule in held.rules] == ["local", "main"]
     assert held.mtus == {"eth0": 1500, "cni0": 1450}
-    assert found.provenance.command.endswith("-- sh -c 'ip rule; ip -6 rule; ip route show table all; ip -6 route show table all; ip link'")
+    assert found.provenance.command.endswith(
+        "-- sh -c 'ip rule; ip -6 rule; ip route show table all; ip -6 route show table all; ip link'"
+    )
 
 
 def test_an_agent_without_ip_leaves_routes_unreadable(scripted: Api, source: Source) -> None:
