@@ -253,3 +253,48 @@ def refused_over_both_families() -> Cluster:
 @sound(client="pod/client")
 def a_wildcard_socket_of_both_families() -> Cluster:
     return _dual("ok", "ok", ("tcp", "::", 8080))
+
+
+# --- probes that a node drops -----------------------------------------------------------------------------------------
+
+
+def _full(node: str, message: str = "Readiness probe failed: context deadline exceeded") -> Cluster:
+    """Both Pods on w1 and not ready; ``node`` has a full connection tracking table."""
+    made = cluster(2)
+    for one in made.of("Pod"):
+        name = one["metadata"]["name"]
+        one["spec"]["nodeName"] = "w1"
+        one["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
+        one["status"]["containerStatuses"][0]["ready"] = False
+        made.add(
+            {
+                "apiVersion": "v1",
+                "kind": "Event",
+                "metadata": {"name": f"{name}.1", "namespace": "shop"},
+                "involvedObject": {"kind": "Pod", "name": name, "namespace": "shop"},
+                "reason": "Unhealthy",
+                "type": "Warning",
+                "message": message,
+                "lastTimestamp": "2026-01-02T03:04:05Z",
+            }
+        )
+    made.add(pod("client", (CLIENT,), labels={"app": "client"}, node=node))
+    count = "net.netfilter.nf_conntrack_count = 262144\nnet.netfilter.nf_conntrack_max = 262144\n"
+    made.files[f"{node}.sysctl.txt"] = f"net.ipv4.ip_forward = 1\n{count}"
+    made.dumps = True
+    return made.settle()
+
+
+@broken("fault", "dataplane", "SP617", "262144 of 262144", client="pod/client")
+def a_full_table_of_the_pods_node_drops_their_probes() -> Cluster:
+    return _full("w1")
+
+
+@broken("fault", "endpoints", "SP304", "deadline exceeded", client="pod/client")
+def a_full_table_of_another_node_than_the_pods() -> Cluster:
+    return _full("w2")
+
+
+@broken("fault", "endpoints", "SP304", "statuscode: 503", client="pod/client")
+def probes_that_are_answered_on_a_node_with_a_full_table() -> Cluster:
+    return _full("w1", "Readiness probe failed: HTTP probe failed with statuscode: 503")

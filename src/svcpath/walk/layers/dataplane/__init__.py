@@ -10,7 +10,17 @@ from svcpath.evidence.facts.node import NodeReport
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.dataplane import agreement, cilium, flows, kernel, leftovers, policy, unclaimed, unreached
+from svcpath.walk.layers.dataplane import (
+    agreement,
+    cilium,
+    flows,
+    kernel,
+    leftovers,
+    policy,
+    starved,
+    unclaimed,
+    unreached,
+)
 from svcpath.walk.layers.dataplane import connections as connections_check
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
@@ -152,7 +162,7 @@ def _around(
     dialect = table.dialect if table is not None else None
     kernels = tuple(one.report.kernel for one in reports if one.report.kernel)
     judgements = [
-        kernel.settings(view.service, dialect, sysctls, durations, kernels),
+        (yield from starved.explained(view, kernel.settings(view.service, dialect, sysctls, durations, kernels))),
         kernel.persistence(view, table, connections, sysctls),
         kernel.hairpin(view, hairpin, attempts, table),
         kernel.bridge(view, hairpin, sysctls, attempts),
