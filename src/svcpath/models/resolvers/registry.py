@@ -60,6 +60,7 @@ COMPARED = (
     "node-lookup",
     "node-resolve4",
     "hickory",
+    "hickory-0.26",
     "dnspython",
     "dnspython-search",
     "nginx",
