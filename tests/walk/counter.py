@@ -336,6 +336,7 @@ def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 def _sp617(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     _rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
     _rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
+    _rewrite(made, "_count", lambda text: text.replace("_count = 262144", "_count = 151"))
 
 
 @edit("SP317")

@@ -83,7 +83,9 @@ REFUTED: dict[str, Shown] = {
     "SP612": _some,
     "SP606": lambda output: output.strip() == "0",
     "SP611": lambda output: output.strip().endswith("= 0"),
-    "SP617": lambda output: not re.search(r"(bridge-nf-call-iptables|ip_forward) = 0|rp_filter = 1", output),
+    "SP617": lambda output: (
+        not re.search(r"(bridge-nf-call-iptables|ip_forward) = 0|rp_filter = 1|_count = 262144", output)
+    ),
     "SP620": _some,
     "SP622": _some,
     "SP702": _equal_generations,

@@ -153,9 +153,11 @@ class Scene:
 
     def asked_ports(self, endpoint: EndpointView) -> tuple[tuple[int | None, str], ...]:
         """An endpoint's ports and protocols in the slice's order: all, or, where one port of the Service was asked for,
-        those that carry it."""
+        those that carry it. Without the Service a name means the same in its slices, and a number may be any of them."""
         held = list(endpoint.slice.ports or ())
-        if self.request.port and self.service_ports:
+        if self.request.port and self.service is None:
+            held = [port for port in held if port.name == self.request.port]
+        elif self.request.port and self.service_ports:
             held = [found for port in self.service_ports if (found := endpoint.port_for(port)) is not None]
         return tuple((port.port, port.protocol or "TCP") for port in held)
 
