@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +23,12 @@ import yaml
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
 from svcpath.lab.experiment import manifests
+from svcpath.lab.experiment.log import RawLog
 from svcpath.lab.experiment.manifests import Variant, with_variant
 from svcpath.lab.experiment.play import parse_request
 from svcpath.lab.experiment.variants import expected_failures
-from svcpath.lab.experiment.watch import documents
+from svcpath.lab.experiment.watch import documents, logging
+from svcpath.lab.kubectl import Kubectl
 
 
 def _objects() -> list[dict[str, Any]]:
@@ -111,6 +114,29 @@ def _request(url: str, limit: str = "5") -> str:
     script = manifests.folder() / "request.py"
     done = subprocess.run([sys.executable, script, url, "1", limit], capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_log_that_a_kubelet_can_t_follow_is_read_again(tmp_path: Path, followed: bool) -> None:
+    """Every line is noted once, whether it comes while the log is followed or in a later reading."""
+    held = tmp_path / "pod.log"
+    held.write_text("one\ntwo\n")
+    told = "echo three" if followed else "echo 'failed to create fsnotify watcher: too many open files'"
+    program = tmp_path / "kubectl"
+    program.write_text(f'#!/bin/sh\ncat {held}\ncase "$*" in *" -f "*) {told};; esac\n')
+    program.chmod(0o755)
+    log = RawLog(tmp_path / "raw.jsonl")
+    wanted = ["one", "two", "three"]
+    with logging(Kubectl(program, tmp_path / "config"), log, "shop", "web-1"):
+        deadline = time.monotonic() + 20
+        while len(log.entries) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if not followed:
+            held.write_text("one\ntwo\nthree\n")
+        while len(log.entries) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+    log.close()
+    assert [each["line"] for each in log.entries] == wanted
 
 
 def test_the_clients_lines_tell_success_refusal_silence_and_no_address_apart(silent: int) -> None:

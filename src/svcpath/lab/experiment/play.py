@@ -28,6 +28,8 @@ from svcpath.lab.providers.base import Provider, Say
 
 SLOW_SECONDS = 6
 NEW_CONNECTIONS = 6
+#: Seconds until every node has the change: kube-proxy writes at most once a second (minSyncPeriod), and takes its time.
+PROGRAMMED = 2.0
 CLIENT = "client-glibc"
 CHANGES = ("delete", "restart")
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
@@ -190,7 +192,7 @@ def _drain(stage: Stage, change: str, variant: Variant) -> None:
         log.add("deletion-seen", pod=target)
         if change == "delete":
             rollout.start()
-        time.sleep(1.0)  # one second for slices and tables, as in the experiment
+        time.sleep(PROGRAMMED)
         stage.request("http://echo-server/hostname", NEW_CONNECTIONS, "after")
         slow.join()
         rollout.join(180)

@@ -55,11 +55,34 @@ def watching(kubectl: Kubectl, log: RawLog, namespace: str, resource: str) -> co
     return following(kubectl.argv(arguments), read)
 
 
-def logging(kubectl: Kubectl, log: RawLog, namespace: str, pod: str) -> contextlib.AbstractContextManager[None]:
-    """A Pod's log, line by line as "pod-log" entries."""
+#: What a kubelet sends in place of a followed log where the machine's inotify instances are used up.
+_NO_WATCHER = "failed to create fsnotify watcher"
+#: Seconds between two readings of a log that can't be followed.
+_AGAIN = 0.2
+
+
+@contextlib.contextmanager
+def logging(kubectl: Kubectl, log: RawLog, namespace: str, pod: str) -> Iterator[None]:
+    """A Pod's log, line by line as "pod-log" entries; read again and again where the kubelet can't follow it."""
+    over = threading.Event()
 
     def read(stream: IO[str]) -> None:
+        known = 0
         for line in stream:
+            if line.startswith(_NO_WATCHER):
+                break
             log.add("pod-log", pod=pod, line=line.rstrip("\n"))
+            known += 1
+        else:
+            return
+        while not over.wait(_AGAIN):
+            lines = kubectl.run("-n", namespace, "logs", pod, check=False).out.splitlines()
+            for line in lines[known:]:
+                log.add("pod-log", pod=pod, line=line)
+            known = max(known, len(lines))
 
-    return following(kubectl.argv(["-n", namespace, "logs", "-f", pod]), read)
+    with following(kubectl.argv(["-n", namespace, "logs", "-f", pod]), read):
+        try:
+            yield
+        finally:
+            over.set()
