@@ -29,6 +29,8 @@ from svcpath.lab.netns.pki import Pair
 from svcpath.lab.providers.base import NodeStatus, Say
 
 _PROXY = "kube-proxy"
+#: Seconds for each thing that gets ready by itself: a limit for what has gone wrong, which a busy machine must not reach.
+PATIENCE = 300.0
 
 
 @dataclass
@@ -91,9 +93,7 @@ class NetnsProvider:
 
         _together(containers, [node.name for node in plan.nodes])
         kubectl = self.kubectl()
-        _wait_for(
-            "the API server", lambda: kubectl.run("get", "--raw", "/readyz", check=False).code == 0, 90, self.home
-        )
+        _wait_for("the API server", lambda: kubectl.run("get", "--raw", "/readyz", check=False).code == 0, self.home)
 
         say("kube-controller-manager, kube-scheduler, and a kubelet on each node")
         control_plane.start_controllers(machine, plan, programs, pki)
@@ -106,10 +106,10 @@ class NetnsProvider:
 
         say("waiting for nodes, kube-proxy and CoreDNS")
         expected = {node.name for node in plan.nodes}
-        _wait_for("the nodes", lambda: expected <= self._ready_nodes(kubectl), 90, self.home)
+        _wait_for("the nodes", lambda: expected <= self._ready_nodes(kubectl), self.home)
         self._describe_nodes(kubectl, plan)
-        kubectl.wait_rollout("kube-system", "daemonset/kube-proxy")
-        kubectl.wait_rollout("kube-system", "deployment/coredns")
+        kubectl.wait_rollout("kube-system", "daemonset/kube-proxy", PATIENCE)
+        kubectl.wait_rollout("kube-system", "deployment/coredns", PATIENCE)
 
     def _remember_kubectl(self, program: Path) -> None:
         link = self.home.folder / "kubectl"
@@ -250,13 +250,12 @@ class NetnsProvider:
             authority = (self.home.folder / "pki" / "ca.crt").read_text()
             kubectl.apply([addons.kube_proxy_config(self.layout, mode, authority)])
             kubectl.run("-n", "kube-system", "rollout", "restart", "daemonset/kube-proxy")
-        kubectl.wait_rollout("kube-system", "daemonset/kube-proxy")
+        kubectl.wait_rollout("kube-system", "daemonset/kube-proxy", PATIENCE)
         script = addons.synced(self.layout, mode)
         for node in self.layout.nodes:
             _wait_for(
                 f"kube-proxy's first {mode} sync on {node.name}",
                 lambda name=node.name: self.machine.run(name, ["sh", "-c", script], check=False).code == 0,  # type: ignore[misc]
-                60,
                 self.home,
             )
 
@@ -280,11 +279,11 @@ def _together(work: Callable[[str], object], names: Iterable[str]) -> None:
             each.result()
 
 
-def _wait_for(what: str, ready: Callable[[], bool], seconds: float, home: Home) -> None:
-    deadline = time.monotonic() + seconds
+def _wait_for(what: str, ready: Callable[[], bool], home: Home) -> None:
+    deadline = time.monotonic() + PATIENCE
     while not ready():
         if time.monotonic() > deadline:
             raise LabError(
-                f"{what} did not get ready in {seconds:g} s; read {home.logs}, then run `svcpath lab up` again"
+                f"{what} did not get ready in {PATIENCE:g} s; read {home.logs}, then run `svcpath lab up` again"
             )
         time.sleep(0.2)
