@@ -32,6 +32,7 @@ SPACE = "svcpath-drain-load"
 NAME = "load"
 _LEAD = 8.0  #: seconds of sampling before the Pods are replaced
 _TAIL = 10.0  #: seconds that the recorder goes on after the sampler's end
+_QUIET = 3.0  #: seconds without a line of a log after which no more is expected
 _HOLD = 0.25  #: seconds that a server's requests wait for each other, so that following its log costs little
 _ID = re.compile(r"[?&]id=(\d+)")
 
@@ -60,8 +61,7 @@ def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Cal
             kubectl.ok("-n", SPACE, "rollout", "restart", f"deployment/{NAME}")
             recorder.finish(db, load.seconds * 4 + 60)
             alive = {one["metadata"]["uid"] for one in api.pods(SPACE, f"app={NAME}")}
-            time.sleep(2)
-            lines = logs.lines()
+            lines = logs.settled(60)
         say("comparing")
         return compared(load, db, lines, alive, recorder.cores)
 
@@ -190,8 +190,15 @@ class _Logs:
                         self._lines[name] = []
                         self._api.follow_log(SPACE, name, "app", self._lines[name].append)
 
-    def lines(self) -> dict[str, list[str]]:
-        return {name: list(lines) for name, lines in self._lines.items()}
+    def settled(self, timeout: float) -> dict[str, list[str]]:
+        """The lines by Pod, once none has come for a while: they come later than what they tell."""
+        deadline, before, since = time.monotonic() + timeout, -1, time.monotonic()
+        while time.monotonic() < min(deadline, since + _QUIET):
+            count = sum(len(one) for one in list(self._lines.values()))
+            if count != before:
+                before, since = count, time.monotonic()
+            time.sleep(0.2)
+        return {name: list(lines) for name, lines in list(self._lines.items())}
 
     def end(self) -> None:
         self._ended.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import importlib.resources
+import itertools
 import json
 import re
 import threading
@@ -135,18 +136,21 @@ class Api:
 
     def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
         """One call; raises SourceUnavailable unless the answer is 2xx."""
+        status, text = self._ask(method, path, body, kind)
+        if status >= 300:
+            raise SourceUnavailable(f"{method} {path}: {status} {text[:200].decode('utf-8', 'replace')}")
+        return json.loads(text)
+
+    def _ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, bytes]:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": kind})
             response = connection.getresponse()
-            text = response.read()
+            return response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
             raise SourceUnavailable(f"{method} {path}: {error}") from error
         finally:
             connection.close()
-        if response.status >= 300:
-            raise SourceUnavailable(f"{method} {path}: {response.status} {text[:200].decode('utf-8', 'replace')}")
-        return json.loads(text)
 
     def pods(self, space: str, selector: str = "") -> list[dict[str, Any]]:
         query = f"?labelSelector={selector.replace('=', '%3D').replace(',', '%2C')}" if selector else ""
@@ -182,21 +186,47 @@ class Api:
             time.sleep(0.3)
 
     def follow_log(self, space: str, pod: str, container: str, each: Callable[[str], None]) -> threading.Thread:
-        """Calls ``each`` with every line of a container's log, in a thread, until the container ends."""
+        """Calls ``each`` once with every line of a container's log, in a thread, until the container ends.
+
+        A log that stops while the container runs is asked for anew and what was there is skipped: a kubelet ends it where
+        its node has no inotify instance left, a proxy where it is cut.
+        """
         path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"
 
         def run() -> None:
-            connection = http.client.HTTPConnection(self.host, self.port, timeout=3600)
-            with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
-                connection.request("GET", path)
-                response = connection.getresponse()
-                while line := response.readline():
-                    each(line.decode("utf-8", "replace").rstrip("\n"))
-            connection.close()
+            seen, ended = 0, False
+            while not ended:
+                ended = self._ended(space, pod, container)
+                for line in itertools.islice(self._log(path), seen, None):
+                    each(line)
+                    seen += 1
+                time.sleep(0 if ended else 0.5)
 
         thread = threading.Thread(target=run, name=f"log of {pod}", daemon=True)
         thread.start()
         return thread
+
+    def _ended(self, space: str, pod: str, container: str) -> bool:
+        """Whether a container has ended, or its Pod is gone; not where the API server does not answer."""
+        try:
+            status, text = self._ask("GET", f"/api/v1/namespaces/{space}/pods/{pod}")
+            found = json.loads(text) if status == 200 else {}
+        except (SourceUnavailable, ValueError):
+            return False
+        kept = found.get("status", {})
+        for one in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
+            if one["name"] == container and "terminated" in one.get("state", {}):
+                return True
+        return status == 404
+
+    def _log(self, path: str) -> Iterator[str]:
+        """The whole lines of a log, as far as it is given. A piece without an end of line is none, or an error's text."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=3600)
+        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            while response.status == 200 and (line := response.readline()).endswith(b"\n"):
+                yield line.decode("utf-8", "replace").rstrip("\n")
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
