@@ -1,9 +1,10 @@
 """A full diagnosis of a healthy Service on a lab, beside the commands that an engineer runs for it one after another.
 
-SVCPATH_TEST_LAB=NAME python -m tests.bench live. The script asks what the walk asks, with kubectl: the client's resolver
-files and two lookups, the cluster DNS, Service, slices, both again beside the sockets of each backend, a connection to each
-backend, the log and tables of the client's node. Both are whole processes, taken in turn, so that each sees the same machine; both
-must find the Service healthy. The claim is at most half the time.
+SVCPATH_TEST_LAB=NAME python -m tests.bench live. The script is what one types, question by question,
+with kubectl: the client's resolver file and two lookups, the cluster DNS (Pods, log, Corefile), Service, slices, both again beside
+the sockets of each backend, one connection to each backend, the log, mode and tables of the client's node. What it would have to
+look for by hand (the Pods' names and addresses) it is given; nothing is tried twice. Both are whole processes, taken in turn, so
+that each sees the same machine; both must find the Service healthy. The claim is at most half the time.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def commands(kubectl: str, pods: list[dict[str, str]], proxy: str) -> list[str]:
         f"{k} {ns} get pod {CLIENT} -o wide",
         f"{k} -n kube-system get pod -l k8s-app=kube-proxy -o wide",
         f"{k} -n kube-system logs {proxy} --tail=200 | grep -E 'Using .* Proxier'",
-        # Which mode is in use the log has said; its table is read, and the others for what is left over.
+        f"{look} curl -s http://localhost:10249/proxyMode",  # a log rotates away
+        # Which mode is in use both have said; its table is read, and the others for what is left over.
         f"{look} iptables-save -t nat | {{ grep -E 'KUBE-SVC|KUBE-SEP' || true; }}",
         f"{look} nft list table ip kube-proxy || true",
         f"{look} cat /proc/net/ip_vs || true",
