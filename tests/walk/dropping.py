@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from svcpath.api import diagnose
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.need import Kind, Need
@@ -38,7 +40,7 @@ class Without:
             state=State.UNREADABLE,
             value=None,
             reason="hidden",
-            provenance=dataclasses.replace(self._hidden.provenance, listing=False),
+            provenance=msgspec.structs.replace(self._hidden.provenance, listing=False),
         )
         return tuple(unread if one is self._hidden else one for one in held)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated
 
+import msgspec
 import typer
 from typer.exceptions import TyperException
 
@@ -17,8 +17,7 @@ from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A command, or a group of commands, of the file ``module`` in this folder."""
 
     module: str

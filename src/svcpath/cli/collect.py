@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from svcpath.cli import live
@@ -67,7 +67,7 @@ def collect(
         if not no_exec:
             # Once more with every probe: what was answered is answered from the log, only probes are new.
             live.walk(recorder, live.thorough(call))
-        words = {key: value for key, value in asdict(call).items() if isinstance(value, str) and value}
+        words = {key: value for key, value in msgspec.structs.asdict(call).items() if isinstance(value, str) and value}
         manifest = Manifest(
             svcpath=version("svcpath"),
             kubernetes=source.version,

@@ -7,10 +7,10 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import typer
 
 from svcpath.cli.exits import Exit
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 _BEGINS = {"2": "delete", "3": "delete", "7": "restart", "all": "restart"}
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """The options of a run on a workload; see drain_run.run."""
 
     target: str

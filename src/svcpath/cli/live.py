@@ -6,10 +6,10 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from svcpath.errors import UnknownTarget, UsageError
@@ -82,8 +82,7 @@ Evidence = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """What a user asked of a walk, as api.diagnose takes it."""
 
     target: str = ""
@@ -104,7 +103,7 @@ def walk(source: Source, call: Call, progress: Callable[[LayerResult], None] | N
     from svcpath.reports.report import report
     from svcpath.walk.walk import walk as walked
 
-    asked = request(**asdict(call))
+    asked = request(**msgspec.structs.asdict(call))
     if hasattr(source, "inventory"):
         from svcpath import api
 
@@ -116,7 +115,7 @@ def settled(call: Call, source: ClusterSource) -> Call:
     """Begins what the walk is going to ask. Returns ``call`` with the context's namespace where none was given. Raises UnknownTarget for a client that is not there."""
     asked = request(call.target, namespace=call.namespace, client=call.client)
     if not asked.namespace and asked.service:
-        call = replace(call, namespace=source.namespace)
+        call = msgspec.structs.replace(call, namespace=source.namespace)
     if asked.client:
         namespace, _, name = asked.client.rpartition("/")
         namespace = namespace or call.namespace or asked.namespace or source.namespace
@@ -134,9 +133,9 @@ def remembered(call: Call, source: Source) -> Call:
     if not isinstance(source, BundleSource) or call.target:
         return call
     held = source.bundle.manifest.request
-    known = {one.name for one in fields(Call) if isinstance(getattr(call, one.name), str)}
+    known = {one.name for one in msgspec.structs.fields(Call) if isinstance(getattr(call, one.name), str)}
     words: dict[str, Any] = {key: each for key, each in held.items() if key in known and not getattr(call, key)}
-    return replace(call, **words)
+    return msgspec.structs.replace(call, **words)
 
 
 #: kube-proxy's own image has the tools to read rules; the other has a shell, and musl's resolver.
@@ -146,8 +145,7 @@ DEBUG_IMAGE = "docker.io/library/busybox:1.37-musl"
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(msgspec.Struct, frozen=True):
     """The cluster flags of one call."""
 
     context: str = ""
@@ -301,7 +299,7 @@ def complete_clients(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def thorough(call: Call) -> Call:
-    return replace(call, thorough=True)
+    return msgspec.structs.replace(call, thorough=True)
 
 
 def until_fault(source: ClusterSource, time: float) -> Source:

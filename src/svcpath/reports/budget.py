@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Object, OtherObject, PodDisruptionBudget, Service
 from svcpath.evidence.facts.need import Kind
@@ -128,8 +129,7 @@ class BudgetContract(Record, frozen=True, kw_only=True):
     not_read: tuple[UnreadRecord, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """What the user said: terms, behaviour on the signal, containers on the path, one workload's name."""
 
     given: Given | None = None

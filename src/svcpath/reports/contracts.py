@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -22,8 +21,7 @@ from svcpath.reports.views import score as score_view
 from svcpath.reports.views import timeline as timeline_view
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(msgspec.Struct, frozen=True):
     """``short`` is the Document read top to bottom (verbose or not), ``long`` the one with all there is to open."""
 
     schema: str

@@ -9,7 +9,8 @@ SARIF, JUnit); every form can show either.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+import msgspec
 
 
 class Mark(enum.Enum):
@@ -23,8 +24,7 @@ class Mark(enum.Enum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class Station:
+class Station(msgspec.Struct, frozen=True):
     """One layer on the path. ``decisive`` false: said after the first fail. ``details`` is what it opens to, for forms
     that can open something."""
 
@@ -35,8 +35,7 @@ class Station:
     details: tuple[Section, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A short text, how it ended, a part of 1 to draw as a bar, and smaller text below."""
 
     text: str
@@ -45,8 +44,7 @@ class Cell:
     below: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(msgspec.Struct, frozen=True):
     """A thing on the way, as it is drawn: its kind in words, its own name, what is known of it, the names of the
     stations that judge it."""
 
@@ -56,8 +54,7 @@ class Hop:
     stations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     """``hops`` is the picture; without it the stations are all there is. ``title`` says what stations are."""
 
     stations: tuple[Station, ...]
@@ -65,8 +62,7 @@ class Path:
     title: str = "Layers"
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True):
     """The verdict's own line: "FAULT at ports: ...", with the code and its standing."""
 
     mark: Mark
@@ -76,8 +72,7 @@ class Statement:
     standing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(msgspec.Struct, frozen=True):
     """One item of a list: a sentence, the command that shows it again, and the place in the evidence."""
 
     text: str
@@ -86,8 +81,7 @@ class Point:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(msgspec.Struct, frozen=True):
     """A titled list; ``plain`` leaves the bullets out (a list of one)."""
 
     title: str
@@ -96,8 +90,7 @@ class Points:
     plain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """``align`` holds "l" or "r" per column."""
 
     columns: tuple[str, ...]
@@ -106,13 +99,11 @@ class Table:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(msgspec.Struct, frozen=True):
     """One piece of evidence: its sentence, the command that shows it again, and where it stands. ``line`` 0: the whole."""
 
     text: str
@@ -121,8 +112,7 @@ class Exhibit:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """A hypothesis: what supports it, what is against it, and the command that would refute it with what it must show."""
 
     text: str
@@ -133,8 +123,7 @@ class Cause:
     refutes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """One finding in full. ``title``, ``meaning`` and ``help`` are the catalogue's; ``chief``: the verdict rests on it."""
 
     code: str
@@ -152,8 +141,7 @@ class Claim:
     chief: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(msgspec.Struct, frozen=True):
     """A table whose cells carry marks; the first cell of a row is its heading."""
 
     title: str
@@ -162,8 +150,7 @@ class Matrix:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(msgspec.Struct, frozen=True):
     """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here parties part."""
 
     at: str
@@ -175,8 +162,7 @@ class Rung:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(msgspec.Struct, frozen=True):
     """One party's ladder with its end. ``shown``: one of those that stand side by side at first."""
 
     name: str
@@ -187,16 +173,14 @@ class Side:
     shown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(msgspec.Struct, frozen=True):
     title: str
     left: str
     right: str
     sides: tuple[Side, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """Part of a lane, in seconds."""
 
     start: float
@@ -205,8 +189,7 @@ class Span:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """A moment on a lane, in seconds."""
 
     at: float
@@ -214,16 +197,14 @@ class Event:
     mark: Mark | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     name: str
     group: str
     spans: tuple[Span, ...] = ()
     events: tuple[Event, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Connections:
+class Connections(msgspec.Struct, frozen=True):
     """Columns, one entry per connection or request: when it began and how long it took (seconds), and indices into
     ``outcomes`` and ``backends``."""
 
@@ -235,8 +216,7 @@ class Connections:
     backends: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """One axis in seconds from ``start`` to ``end``. ``terms`` are drawn over it: the measured parts of a budget."""
 
     title: str
@@ -250,8 +230,7 @@ class Timeline:
 Section = Path | Statement | Points | Table | Note | Claim | Matrix | Ladder | Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """``subject`` says in a few words what kind of result it is ("diagnosis", "drift")."""
 
     title: str

@@ -7,8 +7,9 @@ each Need once, however often it is asked.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
@@ -18,8 +19,7 @@ T = TypeVar("T")
 Batch = tuple[Need, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """All Observations that met one Need."""
 
     need: Need

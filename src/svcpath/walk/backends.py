@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.need import Kind, Need
@@ -42,8 +43,7 @@ class Held(enum.Enum):
     UNDECIDED = "undecided"  #: lines that were not understood may change it
 
 
-@dataclass(frozen=True, slots=True)
-class InTable:
+class InTable(msgspec.Struct, frozen=True):
     """One backend in one node's table. ``share`` of new connections from a Pod, ``line`` of the rule (0: not known)."""
 
     node: str
@@ -56,8 +56,7 @@ class InTable:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PortChain:
+class PortChain(msgspec.Struct, frozen=True):
     """One Service port down to the socket. ``reach`` is the socket's answer, ``others`` what the Pod listens on."""
 
     service_port: str
@@ -67,8 +66,7 @@ class PortChain:
     others: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """``slice`` empty: no slice lists it. ``ready``, ``serving`` and ``terminating`` are the slice's words, None without
     one; ``pod_ready`` is the Pod's own condition."""
 
@@ -87,8 +85,7 @@ class Row:
     tables: tuple[InTable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Frontends:
+class Frontends(msgspec.Struct, frozen=True):
     """What one node's table does with the Service's cluster addresses: "backends", "reject", "drop" or "none"."""
 
     node: str
@@ -96,8 +93,7 @@ class Frontends:
     outcomes: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Backends:
+class Backends(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
     nodes: tuple[Frontends, ...]
 

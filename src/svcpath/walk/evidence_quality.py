@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
@@ -174,12 +174,12 @@ def _shown_empty(one: Finding) -> bool:
 
 
 def _doubted(one: Finding, why: str) -> Finding:
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         one,
         status=Status.INCONCLUSIVE,
         sentence=f"{one.sentence}; {why}",
         hypotheses=tuple(
-            dataclasses.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
+            msgspec.structs.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
             for each in one.hypotheses
         ),
     )
@@ -190,11 +190,10 @@ def _with(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:
     if findings == result.findings:
         return result
     first = min(findings, key=lambda one: SEVERITY.index(one.status))
-    return dataclasses.replace(result, findings=findings, status=first.status, sentence=first.sentence)
+    return msgspec.structs.replace(result, findings=findings, status=first.status, sentence=first.sentence)
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(msgspec.Struct, frozen=True):
     """One damaged file: whose layer it is, and whether what it lost may matter to the path (``cut``)."""
 
     observation: Observation[Damaged]

@@ -6,7 +6,7 @@ names the layers that judge it. What the evidence does not hold is left out or s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.models.resolvers.registry import nameservers
@@ -24,8 +24,7 @@ from svcpath.walk.scene import Scene, host_port, scene
 LIMIT = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(msgspec.Struct, frozen=True):
     """``kind``: client, resolver, cluster-dns, service, slices, dataplane or pods."""
 
     kind: str
@@ -34,8 +33,7 @@ class Hop:
     layers: tuple[LayerName, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     hops: tuple[Hop, ...]
     backends: Backends
 

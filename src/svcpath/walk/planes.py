@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
@@ -18,8 +19,7 @@ from svcpath.walk.layers.dataplane.tables import TABLE_DUMPS, NodeTables, nodes_
 from svcpath.walk.request import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Planes:
+class Planes(msgspec.Struct, frozen=True):
     """``complete``: the Services are a full list, so that a frontend without a Service is a left-over."""
 
     nodes: tuple[tuple[NodeTables, Plane], ...]

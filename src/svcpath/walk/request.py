@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """``service`` is empty when no Service is meant (workloads or a bare name are judged).
 
     ``port`` is a Service port's number or name; empty means all of them. ``client`` is the Pod the connection comes

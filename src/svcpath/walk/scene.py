@@ -9,8 +9,9 @@ address listed twice under different targetRefs counts once and the ready one wi
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.observation import Observation
@@ -42,8 +43,7 @@ def host_port(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointView:
+class EndpointView(msgspec.Struct, frozen=True):
     """One address of one endpoint, with its slice and, where the evidence has it, its Pod."""
 
     address: str
@@ -74,8 +74,7 @@ class EndpointView:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True):
     """``pods`` are all Pods of the namespace that the evidence has; ``selected`` those that the selector picks and that
     have not finished."""
 

@@ -7,7 +7,7 @@ finding of one of its codes fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import (
@@ -24,8 +24,7 @@ from svcpath.walk.request import Request
 from svcpath.walk.shell import fill
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """One usual cause of a symptom. ``command`` holds {ns}, {service}, {pod}; ``refutes`` what it would have to show."""
 
     text: str
@@ -35,8 +34,7 @@ class Cause:
     refutes: str
 
 
-@dataclass(frozen=True, slots=True)
-class Symptom:
+class Symptom(msgspec.Struct, frozen=True):
     """``words``: any of them, in lower case, within the error text makes it this symptom."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Kind, Need
@@ -35,7 +35,7 @@ def settle(request: Request) -> Asking[Request]:
         raise UsageError(f"several Services could be meant; name one of: {listed}{more}")
     if services:
         namespace, name = services[0]
-        return _with_client(dataclasses.replace(request, namespace=namespace, service=name))
+        return _with_client(msgspec.structs.replace(request, namespace=namespace, service=name))
     return _with_client(request)
 
 
@@ -44,14 +44,14 @@ def _by_name(request: Request, services: list[tuple[str, str]]) -> Request:
     if len(here) > 1:
         raise UsageError(f"Service {request.service} exists in {', '.join(here)}: choose with -n")
     if here:
-        return dataclasses.replace(request, namespace=here[0])
+        return msgspec.structs.replace(request, namespace=here[0])
     if not services:
-        return dataclasses.replace(request, namespace=request.namespace or "default")
+        return msgspec.structs.replace(request, namespace=request.namespace or "default")
     listed = ", ".join(f"{name} -n {namespace}" for namespace, name in services[:12])
     raise UnknownTarget(f"no Service {request.service} in the evidence; there are: {listed}")
 
 
 def _with_client(request: Request) -> Request:
     if request.client and "/" not in request.client:
-        return dataclasses.replace(request, client=f"{request.namespace}/{request.client}")
+        return msgspec.structs.replace(request, client=f"{request.namespace}/{request.client}")
     return request

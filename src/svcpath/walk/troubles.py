@@ -6,9 +6,10 @@ is no trouble.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, State
@@ -42,7 +43,7 @@ def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:
         for reason, (whats, command) in by_reason.items()
         if reason not in said
     )
-    return dataclasses.replace(result, not_tested=(*result.not_tested, *gaps)) if gaps else result
+    return msgspec.structs.replace(result, not_tested=(*result.not_tested, *gaps)) if gaps else result
 
 
 def _of(need: Need, one: Observation[Any]) -> str:

@@ -9,9 +9,9 @@ alone tell neither frontend nor port.
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from svcpath.walk.findings.catalogue import entry
 from svcpath.walk.findings.finding import (
@@ -28,8 +28,7 @@ _LOOKED = (Status.PASS, Status.WARN)
 VerdictStatus = Literal["healthy", "warning", "fault", "inconclusive"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """``layer`` is the first that fails (for a warning the first that warns, else None); ``cause_layer`` where the best
     hypothesis lies; ``code`` that of the deciding finding, empty for healthy."""
 
@@ -75,7 +74,7 @@ def judge(layers: tuple[LayerResult, ...], *, service: bool, named: bool = False
                 return warning
             # A warning from less evidence than a healthy verdict needs says so.
             said = f"{warning.summary}; the endpoints were not looked at"
-            return dataclasses.replace(warning, summary=said)
+            return msgspec.structs.replace(warning, summary=said)
     if unseen and service:
         why = by_name["endpoints"].sentence
         return Verdict(
@@ -109,7 +108,7 @@ def _explained(verdict: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
     for result in later:
         for one in result.findings:
             if one.status is Status.FAIL and one.code in _EXPLAINS and one.best is not None:
-                return dataclasses.replace(
+                return msgspec.structs.replace(
                     verdict,
                     cause_layer=one.best.layer,
                     code=one.code,

@@ -13,10 +13,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
@@ -42,8 +42,7 @@ QUESTIONS: tuple[Callable[[Request], Asking[LayerResult]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """One walk, ended: what was asked, what each layer said, the verdict, and all that was looked at."""
 
     request: Request
@@ -106,7 +105,7 @@ def _gaps(result: LayerResult, unread: tuple[NotTested, ...]) -> LayerResult:
     """Name what could not be read at this layer, unless the layer has named it itself."""
     told = {gap.command for gap in result.not_tested} | {gap.why for gap in result.not_tested}
     mine = tuple(gap for gap in unread if gap.layer == result.name and not {gap.command, gap.why} & (told - {""}))
-    return dataclasses.replace(result, not_tested=(*result.not_tested, *mine)) if mine else result
+    return msgspec.structs.replace(result, not_tested=(*result.not_tested, *mine)) if mine else result
 
 
 def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
@@ -114,7 +113,7 @@ def _decisive(results: list[LayerResult]) -> tuple[LayerResult, ...]:
     failed = False
     marked = []
     for result in results:
-        marked.append(dataclasses.replace(result, decisive=not failed))
+        marked.append(msgspec.structs.replace(result, decisive=not failed))
         failed = failed or result.status is Status.FAIL
     return tuple(marked)
 
@@ -129,12 +128,14 @@ def _outranked(results: list[LayerResult]) -> list[LayerResult]:
     changed = []
     for result in results:
         findings = tuple(
-            dataclasses.replace(one, status=Status.WARN) if one.code in explained and one.status is Status.FAIL else one
+            msgspec.structs.replace(one, status=Status.WARN)
+            if one.code in explained and one.status is Status.FAIL
+            else one
             for one in result.findings
         )
         status = min((one.status for one in findings), key=SEVERITY.index, default=result.status)
         changed.append(
-            dataclasses.replace(
+            msgspec.structs.replace(
                 result, findings=findings, status=status if result.status is Status.FAIL else result.status
             )
         )
@@ -148,7 +149,7 @@ def _add(result: LayerResult, findings: tuple[Finding, ...]) -> LayerResult:
         return result
     worst = min(mine, key=lambda one: SEVERITY.index(one.status))
     worse = SEVERITY.index(worst.status) < SEVERITY.index(result.status)
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         result,
         findings=(*result.findings, *mine),
         status=worst.status if worse else result.status,

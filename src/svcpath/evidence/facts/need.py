@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+import msgspec
 
 
 class Kind(enum.Enum):
@@ -96,8 +97,7 @@ class Cost(enum.IntEnum):
     DEBUG = 3  #: something is added to the cluster: a debug container, a node Pod
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """One question to a Source.
 
     The subject is given by the fields that are set: ``namespace`` and ``name`` of an object (an empty name asks for

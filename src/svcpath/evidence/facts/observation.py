@@ -10,6 +10,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import msgspec
+
 from svcpath.errors import ModelError
 from svcpath.evidence.facts.need import Kind
 
@@ -22,8 +24,7 @@ class State(enum.Enum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(msgspec.Struct, frozen=True):
     """Where a fact comes from, so that anyone can look again.
 
     ``command`` is a copy-paste shell command or API call; ``path`` is relative to the evidence root (empty for a live

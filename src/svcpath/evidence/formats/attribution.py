@@ -15,6 +15,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind
 from svcpath.evidence.facts.node import HealthReplies, NodeReports
@@ -51,8 +53,7 @@ _FORMAT_WORDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     node: str = ""
     pod: str = ""
     container: str = ""

@@ -15,7 +15,6 @@ import hashlib
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import msgspec
@@ -60,13 +59,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     members: dict[str, Member] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(msgspec.Struct, frozen=True):
     """A manifest and a log. ``observations`` are all of the log, each once, in the order in which they came."""
 
     manifest: Manifest
     log: Log
-    observations: tuple[Observed, ...] = field(default=())
+    observations: tuple[Observed, ...] = ()
 
 
 class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -119,7 +117,7 @@ def pack(bundle: Bundle) -> dict[str, bytes]:
                     kind=one.kind.value,
                     state=one.state.value,
                     reason=one.reason,
-                    provenance={key: each for key, each in asdict(one.provenance).items() if each},
+                    provenance={key: each for key, each in msgspec.structs.asdict(one.provenance).items() if each},
                     type=type(value).__name__ if value is not None else "",
                     value=value,
                     text=name,
@@ -140,7 +138,7 @@ def pack(bundle: Bundle) -> dict[str, bytes]:
 
 
 def _plain(need: Need) -> dict[str, Any]:
-    plain = asdict(need)
+    plain = msgspec.structs.asdict(need)
     plain["kind"] = need.kind.value
     plain["cost"] = int(need.cost)
     return plain

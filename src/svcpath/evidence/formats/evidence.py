@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -32,8 +31,7 @@ _Key = tuple[str, str, str, str]
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 
 
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
+class WatchEvent(msgspec.Struct, frozen=True):
     """One event of a recorded watch, in recorded order."""
 
     type: str
@@ -41,14 +39,12 @@ class WatchEvent:
     observation: Observed
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(msgspec.Struct, frozen=True):
     path: str
     item: Item
 
 
-@dataclass(frozen=True, slots=True)
-class _Gone:
+class _Gone(msgspec.Struct, frozen=True):
     """An object whose last watch event was DELETED."""
 
     kind: Kind

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.text import Damaged, Unplaced
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(msgspec.Struct, frozen=True):
     """The envelope of a watch event: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, and when it was received."""
 
     type: str
     received: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """One fact of a file. ``line`` counts from 1, 0 is the whole file; ``listing`` as in Provenance.
 
     ``node`` and ``pod`` are set when the content itself names its owner.
@@ -33,8 +32,7 @@ class Item:
     pod: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """A complete list that was seen, so that what it lacks is known not to exist.
 
     ``kind`` is None for a mixed List, which says nothing about kinds that it does not hold.

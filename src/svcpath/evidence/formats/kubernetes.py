@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -323,8 +322,7 @@ def _list(raw: bytes, envelope: _Envelope, kind: str, line: int) -> Iterator[Ite
     yield from _items(_ITEMS.decode(envelope.items), decoder, complete, lambda piece: _line_in(raw, piece, line))
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """One page of an API list; ``following`` is its continue token, empty on the last page."""
 
     items: tuple[Item, ...]

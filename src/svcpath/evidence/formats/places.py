@@ -7,8 +7,9 @@ and JSON is read as the YAML that it nearly is. A field that the text does not h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.formats import text as texts
@@ -20,8 +21,7 @@ Key = tuple[str, str, str, str]
 LARGEST = 2 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(msgspec.Struct, frozen=True):
     positions: yamltree.Positions
     prefix: tuple[yamltree.Step, ...]
     value: Any

@@ -9,7 +9,6 @@ images and label values; chain names that kube-proxy hashes from them are hashed
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import hmac
 import ipaddress
@@ -168,7 +167,7 @@ class _Disguise:
 
     def observation(self, one: Observed) -> Observed:
         seen = one.provenance
-        where = dataclasses.replace(
+        where = msgspec.structs.replace(
             seen,
             command=self.text(seen.command),
             path=self.text(seen.path),
@@ -182,7 +181,7 @@ class _Disguise:
         return Observation(one.kind, one.state, value, self.text(one.reason), where)
 
     def need(self, need: Need) -> Need:
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             need,
             namespace=self.text(need.namespace),
             name=self.text(need.name),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from svcpath.errors import FormatError, TooLarge
 from svcpath.evidence.facts import kubernetes as api
@@ -40,8 +41,7 @@ from svcpath.evidence.formats.item import Item, Listing, damaged, unplaced
 from svcpath.evidence.formats.text import Text
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """One text format: ``knows`` tells it, ``read`` gives its facts and may raise FormatError or TooLarge."""
 
     name: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.sockets import Socket, SocketTable
@@ -38,8 +39,7 @@ _NUMBERS = re.compile(r"\d+\s+\d+\s")
 _PROCESS = re.compile(r'users:\(\("([^"]*)"')
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     netid: str
     state: str
     local: re.Match[str]

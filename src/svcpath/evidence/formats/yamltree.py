@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import yaml
 
 from svcpath.errors import FormatError, TooLarge
@@ -33,8 +34,7 @@ class _Place:
     children: dict[Step, _Place] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(msgspec.Struct, frozen=True):
     """Where each value of a document stands: line and column, from 1, of a value's first character."""
 
     _root: _Place = field(repr=False)
@@ -50,8 +50,7 @@ class Positions:
         return place.line, place.column
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """One document: plain dicts with str keys, lists, str, int, float, bool, None."""
 
     value: Any

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
@@ -38,16 +40,14 @@ EXEC_RULE = 'the rule: {apiGroups: [""], resources: ["pods/exec"], verbs: ["get"
 _FILES = {Kind.RESOLV_CONF: "resolv.conf", Kind.HOSTS: "hosts", Kind.NSSWITCH_CONF: "nsswitch.conf"}
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What one run may do. ``probes`` counts connection attempts, ``execs`` commands in containers."""
 
     execs: int = 200
     probes: int = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     """One exec that was made, for the audit line."""
 
     pod: str
@@ -83,8 +83,7 @@ class Execs:
             raise
 
 
-@dataclass(frozen=True, slots=True)
-class _Looked:
+class _Looked(msgspec.Struct, frozen=True):
     """What the look into the client's container gave. ``trouble`` is set when nothing could be read."""
 
     sections: Mapping[str, Section]

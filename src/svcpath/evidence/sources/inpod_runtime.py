@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+import msgspec
+
 from svcpath.evidence.facts.node import JvmRuns, JvmSettings, Runtime
 
 _WRAPPERS = frozenset(
@@ -43,8 +45,7 @@ class Process:
         return self.program.rpartition("/")[2].removesuffix(" (deleted)")
 
 
-@dataclass(frozen=True, slots=True)
-class Libc:
+class Libc(msgspec.Struct, frozen=True):
     """The libcs that the container has, as resolver names ("musl-1.2.5"); "" where there is none."""
 
     glibc: str = ""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 RESOLVER_VARIABLES = (
     "LOCALDOMAIN",
@@ -149,8 +150,7 @@ _TEXTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """What one look printed, its exit code (None: it was cut off)."""
 
     text: bytes
@@ -165,8 +165,7 @@ class Section:
         return self.text.decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(msgspec.Struct, frozen=True):
     """Shell text of several looks by name."""
 
     looks: Mapping[str, str]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, TypeVar
+
+import msgspec
 
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.connections import Attempts
@@ -30,8 +31,7 @@ T = TypeVar("T")
 Observed = Observation[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """What a look may do beyond reading objects."""
 
     execs: bool = True
@@ -39,7 +39,7 @@ class Options:
     #: Images of what may be added to the cluster; "" forbids it.
     node_image: str = ""
     debug_image: str = ""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = msgspec.field(default_factory=Limits)
 
 
 class ClusterSource:

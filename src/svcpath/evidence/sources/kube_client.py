@@ -41,8 +41,7 @@ class ApiTrouble(SourceUnavailable):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """How to reach the cluster. ``timeout`` is for everything together, in seconds."""
 
     context: str = ""
@@ -52,8 +51,7 @@ class Access:
     timeout: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Executed:
+class Executed(msgspec.Struct, frozen=True):
     """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then."""
 
     out: bytes
@@ -63,8 +61,7 @@ class Executed:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One request as it was sent, for the audit line."""
 
     verb: str

@@ -16,15 +16,15 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 _PACKAGE = "kubernetes_asyncio"
 _CLIENT = f"{_PACKAGE}.client"
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(msgspec.Struct, frozen=True):
     """The parts that are used: the class Configuration, the module of kubeconfig readers, the class of the transport."""
 
     configuration: Any

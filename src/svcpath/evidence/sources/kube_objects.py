@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -35,8 +34,7 @@ _LARGE_PAGE = 500
 MAX_OBJECTS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """One resource of the API. ``group`` is empty for core/v1."""
 
     plural: str
@@ -78,8 +76,7 @@ RESOURCES: dict[Kind, tuple[Resource, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """One list (or one object) as the API gave it. ``trouble`` says why it is not there or not whole."""
 
     objects: tuple[api.Object, ...]
@@ -89,8 +86,7 @@ class Listed:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(msgspec.Struct, frozen=True):
     """A label that must have one of these values."""
 
     key: str
@@ -105,8 +101,7 @@ class Selector:
         return (obj.metadata.labels or {}).get(self.key) in self.values
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(msgspec.Struct, frozen=True):
     """One request: all of a namespace (or of the cluster), what a label selects of it, or one object."""
 
     resource: Resource

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
@@ -41,8 +42,7 @@ _OWN_LOOKS = {Kind.CONNTRACK: ("flows", node_looks.FLOWS), Kind.HEALTH_REPLIES: 
 SOME_NODES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(msgspec.Struct, frozen=True):
     """What one node showed, and through which agents."""
 
     sections: Mapping[str, Section]

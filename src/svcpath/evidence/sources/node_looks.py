@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -116,8 +115,7 @@ PARSED: Mapping[Kind, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(msgspec.Struct, frozen=True):
     """A Pod through which a node can be looked at."""
 
     pod: str

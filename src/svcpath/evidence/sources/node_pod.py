@@ -12,7 +12,6 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -29,8 +28,7 @@ _START = 30.0
 RULE = 'the rule: {apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete"]} in namespace kube-system'
 
 
-@dataclass(frozen=True, slots=True)
-class NodePod:
+class NodePod(msgspec.Struct, frozen=True):
     """The Pod while it is there."""
 
     pod: str

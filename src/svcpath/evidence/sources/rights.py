@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import msgspec
 
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 
 
-@dataclass(frozen=True, slots=True)
-class Right:
+class Right(msgspec.Struct, frozen=True):
     """One right that svcpath uses. ``namespace``: where it is asked for, "" for the whole cluster."""
 
     verb: str
@@ -30,8 +28,7 @@ class Right:
         return f"{self.verb} {resource}" + (f" {self.name}" if self.name else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """``allowed`` None: the API server did not say; ``why`` then."""
 
     right: Right

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.models.dataplanes.names import service_of_chain, service_of_comment
 from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, canonical
@@ -27,8 +28,7 @@ _SERVICE_TARGETS = ("KUBE-SVC-", "KUBE-SVL-", "KUBE-EXT-", "KUBE-XLB-", "KUBE-FW
 _NFT_MAPS = ("service-ips", "service-nodeports", "no-endpoint-services", "no-endpoint-nodeports", "firewall-ips")
 
 
-@dataclass(frozen=True, slots=True)
-class Detector:
+class Detector(msgspec.Struct, frozen=True):
     """How this node's kube-proxy tells the traffic of Pods (detectLocalMode): by source prefix, by interface, for all
     ("all": masqueradeAll) or not at all. ``value`` is the prefix or the interface."""
 

@@ -7,7 +7,8 @@ interface or a port may or may not apply to a packet: where its table would deci
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.node import Route, RoutingRule, RoutingTables
 
@@ -15,8 +16,7 @@ from svcpath.evidence.facts.node import Route, RoutingRule, RoutingTables
 DEAD = frozenset({"blackhole", "unreachable", "prohibit"})
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(msgspec.Struct, frozen=True):
     """Where a packet goes. ``route`` None: no route at all, or, with ``open`` set, not to be told from the tables."""
 
     route: Route | None

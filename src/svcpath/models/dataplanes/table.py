@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -168,8 +167,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceTable:
+class ServiceTable(msgspec.Struct, frozen=True):
     """One node's data plane as one dump shows it.
 
     ``ruleset`` is there for the dialects of netfilter, whose answers depend on every rule of the node. ``variant`` says
@@ -186,7 +184,7 @@ class ServiceTable:
     damaged: tuple[NotUnderstood, ...] = ()
     source: str = "files"
     lines_total: int = 0
-    families: frozenset[int] = field(default_factory=lambda: frozenset({4}))
+    families: frozenset[int] = msgspec.field(default_factory=lambda: frozenset({4}))
 
     def entry(self, address: str, protocol: str, port: int) -> Entry | None:
         return self.frontends.get(Frontend(address, protocol.upper(), port))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Object, OtherObject, Service
 from svcpath.evidence.facts.node import LoadBalancerHealth
@@ -35,8 +36,7 @@ _THRESHOLD = (
 _ROUTES = frozenset({"HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute", "IngressRoute", "VirtualService"})
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+class Front(msgspec.Struct, frozen=True):
     """One thing in front of the Service. ``least``: seconds it may also be, where ``seconds`` is an upper bound."""
 
     kind: str

@@ -13,7 +13,8 @@ import enum
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Object
 from svcpath.evidence.facts.node import LoadBalancerHealth
@@ -40,8 +41,7 @@ class Outcome(enum.Enum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True):
     """The largest value of one unknown with which the drain still holds, all other unknowns at their best.
 
     ``finishing`` is the value if the application finishes its requests after the signal, where that is not known.
@@ -52,8 +52,7 @@ class Limit:
     finishing: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     """``margins`` are with every unknown at its best, for an application that exits on its signal unless ``on_signal``
     says otherwise; ``finishing`` the same for one that finishes its requests, where the behaviour is not known."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Event, Object, Pod
 from svcpath.models.drain.deletion import Deletion, words
 from svcpath.models.drain.moments import PlaneChange, Remark, Seen, seconds_of
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """Something on the axis: ``at`` seconds after 0, ``kind`` delete, slice, pod, exit, signal, event, dataplane, client
     or rollout. ``exact`` is false for what is computed and not seen; ``place`` is where the recording says it."""
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 #: Seconds the kubelet leaves between the signal and the kill, however little of the grace period is left.
 MINIMUM_WINDOW = 2.0
@@ -35,8 +36,7 @@ class OnSignal(enum.Enum):
     IGNORE = "ignore"
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(msgspec.Struct, frozen=True):
     """When one container's hook would end and when it gets its signal and its kill, seconds after the delete."""
 
     container: str
@@ -58,8 +58,7 @@ def sidecar_stop(container: str, hook: float, grace: float, others_end: float) -
     return Stop(container, end, signal, max(grace, signal + MINIMUM_WINDOW))
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(msgspec.Struct, frozen=True):
     """What has to fit into the clock, in seconds.
 
     ``drained``: when the last node or load balancer stops sending new connections (D). ``longest``: the longest request
@@ -71,8 +70,7 @@ class Load:
     shutdown: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Margins:
+class Margins(msgspec.Struct, frozen=True):
     """Seconds to spare; the drain holds when all three are positive.
 
     ``orderly_end`` is None for a container that never ends by itself: it ignores the signal, or its hook has no end.

@@ -8,15 +8,15 @@ seconds, so 0 lies up to a second later, and no later than the first watch event
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import ContainerStatus, Endpoint, EndpointSlice, Pod
 from svcpath.models.drain.hooks import hook_of
 from svcpath.models.drain.moments import PlaneChange, Seen, seconds_of
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(msgspec.Struct, frozen=True):
     """How one container ended; ``at`` when the watch saw it, ``finished`` the API's own stamp, seconds after 0."""
 
     container: str
@@ -26,8 +26,7 @@ class Exit:
     finished: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Deletion:
+class Deletion(msgspec.Struct, frozen=True):
     """One Pod's deletion, seconds after its own 0 (None: not in the recording).
 
     ``uncertain``: 0 may lie up to this much later. ``noticed``: a slice first showed the endpoint as not ready or

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Object, OtherObject, Service
 
@@ -20,8 +21,7 @@ _ANNOTATIONS = ("cloud.google.com/backend-config", "beta.cloud.google.com/backen
 _CLASS = "kubernetes.io/ingress.class"
 
 
-@dataclass(frozen=True, slots=True)
-class Draining:
+class Draining(msgspec.Struct, frozen=True):
     """``seconds`` that open requests to ``service`` may run on, as ``field`` of ``obj`` says."""
 
     obj: OtherObject
@@ -30,8 +30,7 @@ class Draining:
     field: tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """A health check of the backends of ``service``: a Pod that answers no more is out after ``seconds`` at the latest."""
 
     obj: OtherObject

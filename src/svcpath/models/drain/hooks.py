@@ -12,13 +12,13 @@ import math
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import LifecycleHandler
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(msgspec.Struct, frozen=True):
     """A hook's length in seconds: between ``low`` and ``high`` (None: no upper bound is known).
 
     ``spelling`` names how it is written ("sleep action", "exec sleep", "httpGet", ...; "" without a hook).
@@ -152,8 +152,7 @@ def _broken(argv: Sequence[str]) -> str:
     return "runs sleep without a time" if _base(argv[0]) == "sleep" and len(argv) == 1 else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Length:
+class _Length(msgspec.Struct, frozen=True):
     low: float = 0.0
     high: float | None = 0.0
     assumed: tuple[str, ...] = ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from svcpath.errors import FormatError
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """One watch event: ``received`` is seconds since the epoch on the recorder's clock; ``type`` ADDED, MODIFIED or
     DELETED. ``first`` marks the state that a listing gave before the watch began."""
 
@@ -21,8 +21,7 @@ class Seen:
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(msgspec.Struct, frozen=True):
     """A line of a client's log: seconds since the epoch, the first word as its kind, the rest."""
 
     at: float
@@ -31,8 +30,7 @@ class Remark:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(msgspec.Struct, frozen=True):
     """One connection or request of a sampler, seconds since the epoch (None: not reached).
 
     ``due`` is when the schedule wanted it, ``start`` when it began. ``peer`` is the Pod that answered, by its own name or
@@ -51,8 +49,7 @@ class Connection:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaneChange:
+class PlaneChange(msgspec.Struct, frozen=True):
     """A node's data plane stopped or began sending new connections to a backend.
 
     It happened between ``after`` and ``at`` (equal: the change itself was seen), seconds since the epoch.

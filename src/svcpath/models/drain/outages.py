@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.models.drain.moments import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(msgspec.Struct, frozen=True):
     """A time in which new connections failed: the first that failed to the last before one that worked. The edges lie
     between the neighbours' starts: ``before`` and ``after`` are how much earlier and later it may have been."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.subject import Subject
@@ -21,8 +22,7 @@ SPARE = 2
 _HANDLERS = {"exec sleep": "exec", "exec": "exec", "httpGet": "httpGet", "tcpSocket": "tcpSocket"}
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(msgspec.Struct, frozen=True):
     """``hooks`` are preStop seconds by container. ``assumptions`` name the unknown terms and what was put for them."""
 
     grace: int

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Container, Object, Pod, PodSpec, PodTemplate, Service, Workload
 from svcpath.models.drain.clock import DEFAULT_GRACE
@@ -24,8 +25,7 @@ _PROXY = re.compile(
 _SIDE_PORT = re.compile(r"metric|prom|health|probe|admin|debug|status|stats|pprof|monitor|mgmt|management")
 
 
-@dataclass(frozen=True, slots=True)
-class Stopping:
+class Stopping(msgspec.Struct, frozen=True):
     """One container and how it is stopped. ``field`` is its place in the object."""
 
     name: str
@@ -41,8 +41,7 @@ class Stopping:
         return (*self.field, "lifecycle", "preStop")
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """``template`` is the place of the Pod spec in the object; ``serves`` whether anything shows that it takes traffic."""
 
     kind: str

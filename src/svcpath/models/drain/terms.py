@@ -6,7 +6,8 @@ An unknown term is never zero: it is a range, and the budget says up to which va
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+
+import msgspec
 
 REMOVAL = "load balancer removal"
 PROPAGATION = "slice and data plane"
@@ -24,8 +25,7 @@ class Origin(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """``low`` to ``high`` seconds; ``high`` None is no upper bound. ``detail`` says where the number comes from."""
 
     name: str
@@ -55,8 +55,7 @@ def unknown(name: str, detail: str = "", *, low: float = 0.0, high: float | None
     return Term(name, low, high, Origin.UNKNOWN, detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """What the user or a recording says of the terms, in seconds; None is not said. ``measured`` names the fields that
     come from a recording."""
 
@@ -85,4 +84,4 @@ class Given:
             if getattr(self, field) is None and getattr(recorded, field) is not None
         }
         details = (*self.details, *((field, text) for field, text in recorded.details if field in taken))
-        return replace(self, **taken, measured=self.measured | frozenset(taken), details=details)
+        return msgspec.structs.replace(self, **taken, measured=self.measured | frozenset(taken), details=details)

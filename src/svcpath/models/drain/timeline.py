@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.models.drain.changes import Moment, computed, of_objects, of_planes, of_remarks
 from svcpath.models.drain.deletion import Deletion, deletions_of
@@ -15,8 +16,7 @@ from svcpath.models.drain.outages import Outage, outages
 from svcpath.models.drain.rollouts import of_rollouts, reported
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """``zero`` is the epoch time of the axis; moments in order."""
 
     zero: float

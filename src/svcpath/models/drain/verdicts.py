@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.models.drain.deletion import Deletion
 from svcpath.models.drain.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True):
     """``level`` is error (requests were lost), warning or note."""
 
     code: str

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod
 from svcpath.models.policies.selectors import label_selector_matches
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(msgspec.Struct, frozen=True):
     """The other end of a connection. ``namespace_labels`` None means not known: a namespaceSelector then matches only if
     it names kubernetes.io/metadata.name, which the API server sets on every namespace."""
 
@@ -28,8 +28,7 @@ class Peer:
     namespace_labels: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """``allowed`` None: a rule hangs on labels that are not known. ``policies`` are those that select the Pod."""
 
     allowed: bool | None

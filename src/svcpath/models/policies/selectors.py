@@ -8,7 +8,8 @@ selects everything and a missing one nothing (apimachinery pkg/apis/meta/v1/help
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import LabelSelector, LabelSelectorRequirement
 
@@ -42,8 +43,7 @@ def _requirement_holds(requirement: LabelSelectorRequirement, labels: Mapping[st
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """One selector term that a set of labels does not meet.
 
     ``actual`` is the label's value, None when the key is missing. ``elsewhere`` is a key of the labels that carries the

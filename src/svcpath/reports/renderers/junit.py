@@ -7,15 +7,15 @@ an error, one that nobody could look at skipped; a warning passes and is told in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
 
 from svcpath.reports.document import Claim, Document, Exhibit, Mark, Path, Statement, Station
 from svcpath.reports.renderers.text import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     name: str
     group: str
     mark: Mark

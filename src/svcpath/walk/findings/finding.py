@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
+
 from svcpath.evidence.facts.observation import Observation
 
 LayerName = Literal["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
@@ -51,8 +53,7 @@ class Standing(enum.Enum):
     REFUTED = "refuted"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """One sentence that an observation bears out, and the command that shows it again."""
 
     sentence: str
@@ -71,16 +72,14 @@ class Evidence:
         return f"{where.path}:{where.line}" if where.line else where.path
 
 
-@dataclass(frozen=True, slots=True)
-class Falsifier:
+class Falsifier(msgspec.Struct, frozen=True):
     """The command that would prove a hypothesis wrong, and what it would have to show."""
 
     command: str
     refutes: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(msgspec.Struct, frozen=True):
     cause: str
     layer: LayerName
     standing: Standing
@@ -89,8 +88,7 @@ class Hypothesis:
     falsifier: Falsifier | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """``code`` is a key of the catalogue; ``sentence`` says what is, with the real names, addresses and ports.
 
     ``explains`` are codes of earlier layers whose finding this one outranks: it explains the traffic that was seen, so
@@ -115,8 +113,7 @@ class Finding:
         return min(self.hypotheses, key=lambda one: order.index(one.standing), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class NotTested:
+class NotTested(msgspec.Struct, frozen=True):
     """Something no layer could look at: what, why, and the command or right that would allow it. ``layer`` is
     "evidence" for a file that could not be placed."""
 
@@ -126,8 +123,7 @@ class NotTested:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LayerResult:
+class LayerResult(msgspec.Struct, frozen=True):
     """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails.
     ``elsewhere`` are findings that this layer's evidence showed and that belong to another one."""
 
@@ -140,8 +136,7 @@ class LayerResult:
     elsewhere: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """What a check of a layer contributes: findings, things not tested, and a phrase for the layer's pass sentence.
 
     ``looked`` is false when the check had nothing to look at: a layer none of whose checks looked is not-tested.

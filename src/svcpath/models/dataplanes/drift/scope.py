@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import msgspec
+
 from svcpath.models.dataplanes.drift.dating import SliceIndex
 from svcpath.models.dataplanes.drift.difference import Kind, Row
 from svcpath.models.dataplanes.drift.samples import Sources
@@ -16,8 +18,7 @@ from svcpath.models.dataplanes.times import Times
 from svcpath.models.dataplanes.trace import Tracer
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """One node's table, the slices, and the packets to ask it with. ``detectors`` by family (4, 6)."""
 
     table: ServiceTable

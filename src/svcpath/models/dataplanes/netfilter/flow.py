@@ -6,8 +6,9 @@ that it met, so that the answer can be added up from where the branches ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, Table, address_value
 from svcpath.models.dataplanes.table import Backend, ForeignRule, Origin
@@ -28,8 +29,7 @@ class Packet(NamedTuple):
     known: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(msgspec.Struct, frozen=True):
     """One packet in one ruleset, as far as no rule changes it.
 
     ``family`` is "ip" or "ip6", ``protocol`` in lower case, ``source`` and ``local`` (the node's own addresses) as

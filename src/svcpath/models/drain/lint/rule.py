@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Object, PodDisruptionBudget
 from svcpath.evidence.facts.node import LoadBalancerHealth
@@ -20,8 +21,7 @@ class Level(enum.Enum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(msgspec.Struct, frozen=True):
     """``field`` is the place in ``obj``; the message says what is, with the numbers, and what to do."""
 
     code: str
@@ -31,8 +31,7 @@ class LintFinding:
     field: Field
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(msgspec.Struct, frozen=True):
     """The workload's own object and the objects beside it.
 
     ``quiescent`` is net.ipv4.vs.expire_quiescent_template where the evidence has it, ``ipvs`` whether a kube-proxy in

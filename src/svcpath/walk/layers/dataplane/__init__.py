@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
@@ -113,7 +113,7 @@ def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.C
     if service is None or found.used is None:
         return found, []
     if found.release is not None and node.view.release is None:
-        node = dataclasses.replace(node, view=agreement.released(node.view, found.release))
+        node = msgspec.structs.replace(node, view=agreement.released(node.view, found.release))
     return found, agreement.compare(view, service, node, found)
 
 

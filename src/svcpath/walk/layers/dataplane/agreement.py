@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
@@ -83,8 +82,7 @@ WHOLE_TABLE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(msgspec.Struct, frozen=True):
     """One node's table in use beside what it should hold."""
 
     node: NodeTables

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.node import HairpinModes, Sysctls
@@ -147,7 +148,7 @@ def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> Judgem
                     for attempt, each in hangs[:1]
                 )
                 status = Status.FAIL if hangs else Status.WARN
-                findings.append(dataclasses.replace(found, status=status, evidence=(*found.evidence, *tried)))
+                findings.append(msgspec.structs.replace(found, status=status, evidence=(*found.evidence, *tried)))
     return Judgement(findings=tuple(findings), looked=bool(findings))
 
 

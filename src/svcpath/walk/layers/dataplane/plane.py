@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.node import KubeProxyConfig
@@ -13,8 +14,7 @@ from svcpath.walk.ask import Reply
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(msgspec.Struct, frozen=True):
     """``used`` None: no table of the mode in use is in the evidence. ``more`` are tables of the same mode that hold another
     address family (ip6tables-save beside iptables-save). ``said`` is what declares the mode, ``rules`` how
     many nat rules kube-proxy's metrics count, ``changes`` when each slice was last written (seconds since the epoch)."""
@@ -25,9 +25,9 @@ class Plane:
     said: tuple[str, ...]
     certain: bool
     release: tuple[int, int] | None
-    times: Times = field(default_factory=Times)
+    times: Times = msgspec.field(default_factory=Times)
     rules: int = 0
-    changes: Mapping[str, float] = field(default_factory=dict)
+    changes: Mapping[str, float] = msgspec.field(default_factory=dict)
     more: tuple[Dump, ...] = ()
 
     @property

@@ -6,8 +6,9 @@ pkg/proxy/healthcheck (healthCheckNodePort answers 200 with local endpoints and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.node import HealthReply, NodeReport
@@ -33,8 +34,7 @@ OUTSIDE = "198.51.100.77"
 OUTSIDE6 = "2001:db8:ffff::77"
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+class Reported(msgspec.Struct, frozen=True):
     """A node's report with where it stands."""
 
     report: NodeReport

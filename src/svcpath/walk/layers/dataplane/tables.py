@@ -7,8 +7,9 @@ two modes side by side); each becomes a table, and ``mode`` says which one is in
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.kubernetes import Node
@@ -34,8 +35,7 @@ TABLE_DUMPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dump:
+class Dump(msgspec.Struct, frozen=True):
     """One table as one dump shows it."""
 
     table: ServiceTable
@@ -47,8 +47,7 @@ class Dump:
         return self.observation.provenance.path or self.observation.kind.value
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTables:
+class NodeTables(msgspec.Struct, frozen=True):
     """All dumps of one node. ``owner`` is the node that the evidence names, empty when it names none; ``name`` then
     is the only node that a report speaks of, if there is just one."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Asking
@@ -40,7 +41,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     ]
     if not view.slices and not any(one.findings for one in judgements):
         # Pods alone do not show what nodes are told: without slices nothing passes here.
-        judgements = [dataclasses.replace(one, looked=False) for one in judgements]
+        judgements = [msgspec.structs.replace(one, looked=False) for one in judgements]
     looked = any(one.looked for one in judgements)
     if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
         judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
@@ -51,7 +52,7 @@ def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerResul
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
     gap = NotTested("endpoints", "the EndpointSlices", trouble.reason, trouble.provenance.command)
     judged = yield from selection.check(view)
-    selected = dataclasses.replace(judged, looked=bool(judged.findings))
+    selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
     return layer_result("endpoints", [selected, Judgement(not_tested=(gap,), looked=False)])
 
 

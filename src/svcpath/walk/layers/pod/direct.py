@@ -6,8 +6,9 @@ dropped. So refused and timed out are findings of this layer with rival hypothes
 
 from __future__ import annotations
 
-import dataclasses
 import re
+
+import msgspec
 
 from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
@@ -175,5 +176,5 @@ def _asked_by_datagram(view: Scene, found: Finding, address: str, port: int) -> 
         port=port,
     )
     first, *others = found.hypotheses
-    first = dataclasses.replace(first, falsifier=Falsifier(command, "printing an answer, whatever it says"))
-    return dataclasses.replace(found, hypotheses=(first, *others))
+    first = msgspec.structs.replace(first, falsifier=Falsifier(command, "printing an answer, whatever it says"))
+    return msgspec.structs.replace(found, hypotheses=(first, *others))

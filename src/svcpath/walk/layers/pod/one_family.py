@@ -6,8 +6,9 @@ connections tell it. A finding of the ports, which the ports' own evidence can't
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket
@@ -68,7 +69,9 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     first, *others = made.hypotheses
     falsifier = Falsifier(command, f"listing the socket on port {port} without v6only:1")
     return Judgement(
-        findings=(dataclasses.replace(made, hypotheses=(dataclasses.replace(first, falsifier=falsifier), *others)),)
+        findings=(
+            msgspec.structs.replace(made, hypotheses=(msgspec.structs.replace(first, falsifier=falsifier), *others)),
+        )
     )
 
 

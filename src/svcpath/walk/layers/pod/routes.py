@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -32,8 +31,7 @@ from svcpath.walk.scene import EndpointView, Scene, family_of
 MAX_NODES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Hop(Hop):
+class _Hop(Hop, frozen=True):
     """One node's tables, and what a connection that failed asks of them."""
 
     sysctls: Reply

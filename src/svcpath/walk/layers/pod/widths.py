@@ -9,7 +9,7 @@ here is the narrow place; what lies between the nodes they do not tell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.node import RoutingTables
@@ -25,8 +25,7 @@ _ECHO = {4: 28, 6: 48}
 _CAUSE = "an interface of the nodes on the way takes less than the client's Pod sends"
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(msgspec.Struct, frozen=True):
     """One node's tables."""
 
     node: str
@@ -34,8 +33,7 @@ class Hop:
     observation: Observation[RoutingTables]
 
 
-@dataclass(frozen=True, slots=True)
-class _Width:
+class _Width(msgspec.Struct, frozen=True):
     device: str
     size: int
     hop: Hop

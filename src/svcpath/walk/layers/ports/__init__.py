@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
@@ -66,4 +66,4 @@ def _joined(owned: Reply, unowned: Reply) -> Reply:
     """``owned`` with those tables of ``unowned`` that it lacks: tcp6 of the Pod whose tcp shows its address."""
     held = {name for one in owned.present for name in one.fact.covers}
     more = tuple(one for one in unowned.present if not held & one.fact.covers)
-    return dataclasses.replace(owned, observations=(*owned.present, *more)) if more else owned
+    return msgspec.structs.replace(owned, observations=(*owned.present, *more)) if more else owned

@@ -7,9 +7,10 @@ address or to the wildcard of its family; an IPv6 wildcard also takes IPv4 unles
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import ipaddress
+
+import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket, SocketTable
@@ -30,8 +31,7 @@ class Reach(enum.Enum):
     UNKNOWN = "not looked at"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """One endpoint's last link for one Service port. ``complete``: the tables looked at can prove absence."""
 
     endpoint: EndpointView
@@ -151,7 +151,7 @@ def with_attempts(link: Link, answered: Answered) -> Link:
     if link.reach in OPEN:
         return Link(link.endpoint, link.port, link.protocol, Reach.LISTENS, (), (), True, ())
     if link.reach is Reach.NOTHING and link.empty:
-        return dataclasses.replace(link, reach=Reach.DOUBTED)
+        return msgspec.structs.replace(link, reach=Reach.DOUBTED)
     return link
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.ask import Asking
@@ -33,7 +33,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     answering = yield from world.gather(request.client_namespace, request.namespaces)
     served = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
     if client.conf is None and client.pod is not None:
-        client = dataclasses.replace(client, derived=derived.derive(client.pod.fact, dns, served))
+        client = msgspec.structs.replace(client, derived=derived.derive(client.pod.fact, dns, served))
     lookups = yield from recorded.check(request, view, client)
     judgements = [
         cluster_dns.check(dns, client.names),

@@ -6,8 +6,9 @@ resolv.conf of a node is never taken for a client's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Cost, Kind, Need
@@ -20,8 +21,7 @@ from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, family_of
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(msgspec.Struct, frozen=True):
     """``names`` are the names to resolve, as the application writes them, the likeliest first. ``resolvers`` are those
     that the evidence or the user names; empty: not known."""
 

@@ -7,8 +7,9 @@ installer keeps for compatibility).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
 from svcpath.evidence.facts.need import Kind, Need
@@ -25,8 +26,7 @@ ERROR = re.compile(r"\[ERROR\] plugin/errors: \d+ (\S+)\.? (\S+): (.*)")
 COMPONENTS = ("coredns", "node-local-dns")
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterDns:
+class ClusterDns(msgspec.Struct, frozen=True):
     """What the evidence holds of the cluster DNS."""
 
     service: Observation[Service] | None

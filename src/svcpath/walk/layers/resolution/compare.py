@@ -7,7 +7,7 @@ runtime) and fails; with an unknown client a fault if all fail and a warning if 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.errors import UsageError
 from svcpath.models.resolvers import Environment, Mend, Outcome, Resolution, World, canonical
@@ -22,8 +22,7 @@ from svcpath.walk.shell import shell
 SEARCHING = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "hickory")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """One name through one resolver."""
 
     name: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+import msgspec
 
 from svcpath.models.resolvers import Environment, Layered, World
 from svcpath.walk.ask import Asking
@@ -12,8 +11,7 @@ from svcpath.walk.layers.resolution import compare, world
 from svcpath.walk.request import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """``world`` answers Unknown where nothing is known."""
 
     environment: Environment
@@ -25,6 +23,6 @@ def surroundings(request: Request, names: tuple[str, ...] = ()) -> Asking[Surrou
     client = yield from clients.gather(request, None)
     # SRV names begin with _port._protocol (RFC 2782).
     bare = [name.partition("._tcp.")[2] or name.partition("._udp.")[2] or name for name in names]
-    spaces = [space for name in bare for space in dataclasses.replace(request, as_name=name).namespaces]
+    spaces = [space for name in bare for space in msgspec.structs.replace(request, as_name=name).namespaces]
     answering = yield from world.gather(request.client_namespace, tuple(dict.fromkeys(spaces)) or request.namespaces)
     return Surroundings(compare.environment(client), answering.world or Layered(()))

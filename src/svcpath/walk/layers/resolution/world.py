@@ -6,8 +6,9 @@ asks the cluster DNS (or a node-local cache in front of it).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.dns import DnsAnswer
@@ -26,8 +27,7 @@ from svcpath.walk.findings.finding import Evidence
 SHAPING = ("fallthrough-cluster-zone", "template-nodata", "template-nxdomain")
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """One Corefile of the evidence."""
 
     corefile: Corefile
@@ -43,8 +43,7 @@ class Config:
         return frozenset(address for _, plugin in self.corefile.plugins("bind") for address in plugin.args)
 
 
-@dataclass(frozen=True, slots=True)
-class Answering:
+class Answering(msgspec.Struct, frozen=True):
     """The world, and what it was made of: ``evidence`` are the recorded answers, or the Corefile and those of its lines
     that shape what search candidates are answered. ``services`` are all Services of the evidence, ``damaged`` Corefiles that do not
     parse, each with why. ``model`` is what CoreDNS has to answer by its Corefile and the objects, whatever was recorded."""
