@@ -37,7 +37,7 @@ class _Place:
 class Positions(msgspec.Struct, frozen=True):
     """Where each value of a document stands: line and column, from 1, of a value's first character."""
 
-    _root: _Place = field(repr=False)
+    _root: _Place
 
     def at(self, path: Sequence[Step]) -> tuple[int, int]:
         """Position of the value at ``path``, or of its nearest ancestor that the text has."""
