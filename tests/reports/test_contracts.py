@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
 from svcpath import api
@@ -47,7 +47,7 @@ def _drain() -> Record:
         Connection("http", found.zero + i, found.zero + i, None, None, found.zero + i + 0.25, f"web-{i % 2}", outcome)
         for i, outcome in enumerate(("ok", "refused", "ok", "http-error"))
     )
-    return timeline_report(dataclasses.replace(found, connections=made), gaps)
+    return timeline_report(msgspec.structs.replace(found, connections=made), gaps)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)

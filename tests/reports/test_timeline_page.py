@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from svcpath.drill.load import load
@@ -75,6 +75,6 @@ def test_data_planes_and_connections_stand_on_the_same_axis(found: Timeline) -> 
 
 
 def test_a_recording_without_a_deletion_says_so(found: Timeline) -> None:
-    empty = dataclasses.replace(found, deletions=(), moments=(), connections=(), outages=())
+    empty = msgspec.structs.replace(found, deletions=(), moments=(), connections=(), outages=())
     document = page(timeline_report(empty))
     assert getattr(document.sections[0], "word", "") == "NO DELETION"

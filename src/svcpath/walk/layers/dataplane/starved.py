@@ -5,8 +5,9 @@ The kubelet probes a Pod over a new connection from its node (pkg/kubelet/prober
 
 from __future__ import annotations
 
-import dataclasses
 import re
+
+import msgspec
 
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
@@ -28,10 +29,12 @@ def explained(view: Scene, judged: Judgement) -> Asking[Judgement]:
     events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
     silent = all(_TIMED_OUT.search(why_not_ready(one.fact, events.present)) for one in unready)
     homes = {one.fact.spec.node_name for one in unready}
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         judged,
         findings=tuple(
-            dataclasses.replace(one, explains=("SP304",)) if silent and one in full and homes == {_node(one)} else one
+            msgspec.structs.replace(one, explains=("SP304",))
+            if silent and one in full and homes == {_node(one)}
+            else one
             for one in judged.findings
         ),
     )
