@@ -19,9 +19,20 @@ from svcpath.reports.report import Report
 STANDINGS = ("refuted", "possible", "supported", "proven")
 
 
+def same(one: Observation[Any], other: Observation[Any]) -> bool:
+    """Whether both saw the same thing by the same look: on a cluster an object is seen by itself and in a list."""
+    if one is other:
+        return True
+    alike = one.provenance.command == other.provenance.command != "" and one.provenance.path == other.provenance.path
+    return (
+        one.kind is other.kind and alike and one.provenance.line == other.provenance.line and one.value == other.value
+    )
+
+
 class Without:
-    """``inner`` without one observation. Where it was the only one that met a Need, it is unreadable there; where
-    others are left, an unreadable one stands beside them, so that nothing can be concluded from what is missing."""
+    """``inner`` without one observation, however often it was made. Where it was the only one that met a Need, it is
+    unreadable there; where others are left, an unreadable one stands beside them, so that nothing can be concluded from what is
+    missing."""
 
     def __init__(self, inner: Source, hidden: Observation[Any]) -> None:
         self._inner = inner
@@ -32,7 +43,7 @@ class Without:
         return [self._without(held) for held in self._inner.observe(needs)]
 
     def _without(self, held: tuple[Observation[Any], ...]) -> tuple[Observation[Any], ...]:
-        if not any(one is self._hidden for one in held):
+        if not any(same(one, self._hidden) for one in held):
             return held
         self.asked = True
         unread = dataclasses.replace(
@@ -42,7 +53,7 @@ class Without:
             reason="hidden",
             provenance=msgspec.structs.replace(self._hidden.provenance, listing=False),
         )
-        return tuple(unread if one is self._hidden else one for one in held)
+        return tuple(unread if same(one, self._hidden) else one for one in held)
 
 
 class Recording:
@@ -56,8 +67,8 @@ class Recording:
         replies = self._inner.observe(needs)
         for held in replies:
             for one in held:
-                if one.state is State.PRESENT:
-                    self.given.setdefault(id(one), one)
+                if one.state is State.PRESENT and not any(same(one, known) for known in self.given.values()):
+                    self.given[id(one)] = one
         return replies
 
 
