@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import svcpath
+from svcpath.cli.app import COMMANDS, run
 
 HEAVY = (
     "typer",
@@ -52,3 +55,40 @@ def test_explaining_a_code_reads_no_yaml_with_pyyaml_and_asks_no_name_server() -
     out, modules = _imported("explain", "SP403")
     assert out.startswith("SP403")
     assert "dns" not in modules
+
+
+def test_the_list_of_commands_is_printed_without_importing_them() -> None:
+    out, modules = _imported("--help")
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert not {
+        one for one in modules if one.startswith(("svcpath.walk", "svcpath.lab", "svcpath.models", "yaml", "dns"))
+    }
+
+
+def test_a_command_line_imports_the_command_that_it_names() -> None:
+    out, modules = _imported("diagnose", "--help")
+    assert "--from" in out
+    assert "svcpath.cli.diagnose" in modules
+    assert not {
+        one for one in modules if one.startswith(("svcpath.walk.layers", "svcpath.cli.drain", "pydantic", "yaml"))
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_of_the_list_is_there_under_its_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert f" {name} [" in said.partition("\n")[0]
+
+
+def test_a_shell_is_given_the_options_of_the_command_on_its_line() -> None:
+    environment = {"_SVCPATH_COMPLETE": "complete_bash", "COMP_WORDS": "svcpath diagnose --all", "COMP_CWORD": "2"}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("svcpath")],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "--all-nodes" in done.stdout.split()

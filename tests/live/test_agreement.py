@@ -41,6 +41,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 DECIDED = {"mtu-black-hole": "SP508", "return-route-broken": "SP507", "reverse-path-filter": "SP617"}
 
 
+#: Faults that hit one packet and spare the next, those of the looks too: two looks see two states.
+UNSTEADY = frozenset({"conntrack-full"})
+
+
 def faults() -> list[Fault]:
     """Those that this run tries, of all that the lab can make."""
     spec = _spec()
@@ -125,7 +129,7 @@ def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(
     made: tuple[Fault, Ground], lab: Lab, tmp_path: Path
 ) -> None:
     fault, ground = made
-    if fault.expect.statuses != ("fault",) or fault.name in DECIDED:
+    if fault.expect.statuses != ("fault",) or fault.name in DECIDED or fault.name in UNSTEADY:
         pytest.skip("only where two looks, one after the other, must see the same")
     asked = [f"svc/{ground.fill(fault.target.service)}", "-n", ground.scene.namespace]
     asked += ["--from", f"pod/{ground.fill(fault.target.client)}"]

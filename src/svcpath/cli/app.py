@@ -25,7 +25,7 @@ class Entry(msgspec.Struct, frozen=True):
     group: bool = False
 
 
-_COMMANDS = {
+COMMANDS = {
     "diagnose": Entry("diagnose", "Say at which layer a Service fails, why, and what would prove that wrong."),
     "resolve": Entry("resolve", "Show what an application's own resolver makes of a name."),
     "collect": Entry("collect", "Save what a diagnosis looks at to one bundle."),
@@ -60,7 +60,7 @@ def tree(words: list[str]) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_root)
     meant = next((word for word in words if not word.startswith("-")), "")
-    for name, entry in _COMMANDS.items():
+    for name, entry in COMMANDS.items():
         if name != meant:
             app.command(name, short_help=entry.short_help)(_not_meant)
             continue

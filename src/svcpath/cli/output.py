@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from svcpath.errors import EvidenceError, UsageError
-from svcpath.reports.document import Document
+
+if TYPE_CHECKING:
+    from svcpath.reports.document import Document
 
 
 class Output(msgspec.Struct, frozen=True):

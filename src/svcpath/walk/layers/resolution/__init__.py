@@ -45,7 +45,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     reached = answering.recorded or client_checks.asks_cluster_dns(client, dns, answering) is not False
     seen: list[compare.Seen] = []
     if client.conf is not None and answering.world is not None and reached and client.names:
-        seen = compare.look(client, answering.world)
+        seen = yield from recorded.contradicted(request, client, compare.look(client, answering.world))
         seen = yield from exact.decided(request, client, answering.world, seen)
         judgements.append(client_checks.fits(request, view, client, seen))
         judgements.append(client_checks.never_asked(request, view, client, seen, served))

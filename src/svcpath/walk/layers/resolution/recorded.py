@@ -13,6 +13,7 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.compare import Seen
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, canonical
 
@@ -20,16 +21,33 @@ from svcpath.walk.scene import Scene, canonical
 NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 
+def _need(request: Request, client: Client) -> Need:
+    return Need(
+        Kind.LOOKUPS,
+        pod=request.client,
+        container=request.container,
+        cost=Cost.EXEC,
+        permission="create pods/exec",
+        about=client.names,
+    )
+
+
+def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[list[Seen]]:
+    """``seen`` without the failures of a name that one of its very resolvers found in the client: what the models were given
+    (a Service, a namespace) is not all that there is."""
+    (lookups,) = yield (_need(request, client),)
+    good = {(each.name, each.resolver) for one in lookups.present for each in one.fact.lookups if each.addresses}
+    wrong = {
+        one.name
+        for one in seen
+        if one.fails and any(name == one.name and whose.startswith(one.resolver) for name, whose in good)
+    }
+    return [one for one in seen if not (one.fails and one.name in wrong)]
+
+
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     replies = yield (
-        Need(
-            Kind.LOOKUPS,
-            pod=request.client,
-            container=request.container,
-            cost=Cost.EXEC,
-            permission="create pods/exec",
-            about=client.names,
-        ),
+        _need(request, client),
         Need(Kind.DURATIONS),
         Need(Kind.CONNTRACK_STATS, about=_node(client)),
         Need(Kind.NODE_REPORT),
