@@ -71,7 +71,7 @@ def a_service_that_comes_into_sight() -> Cluster:
 
 @sound(client="pod/client", as_name=RECORD)
 def a_name_that_the_client_resolves_in_a_namespace_that_was_not_listed() -> Cluster:
-    """The model of CoreDNS denies what it was not given; the client's own resolver has just found it."""
+    """It is there, since the Service is in it."""
     made = _looked_up(f"{RECORD} -> 10.96.10.1")
     made.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
     return made.settle()

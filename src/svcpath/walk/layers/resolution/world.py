@@ -120,8 +120,8 @@ def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[
 
 
 def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namespace, ...]:
-    """Namespaces as listed; without a list those in which something is."""
-    if namespaces.present:
-        return tuple(one.fact for one in namespaces.present)
+    """Namespaces as seen, and those in which something is."""
+    listed = tuple(one.fact for one in namespaces.present)
     names = {one.fact.namespace for reply in (services, pods) for one in reply.present if one.fact.namespace}
-    return tuple(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in sorted(names))
+    others = sorted(names - {one.name for one in listed})
+    return (*listed, *(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in others))
