@@ -122,7 +122,7 @@ def refused(request: Request, view: Scene, client: Client, dns: ClusterDns, answ
     looked = tuple(each for each in every if each[0].name.endswith("."))
     if not looked or any(each.addresses for each, _ in (*every, *own)) or not all(denied(each) for each, _ in looked):
         return Judgement(looked=False)  # some lookup has it: one server of several, or the Service was just made
-    log = next(((match[0], one) for one in dns.logs if (match := _WATCH.search(one.fact.text))), None)
+    log = next(((lines[-1], one) for one in dns.logs if (lines := _WATCH.findall(one.fact.text))), None)
     found = finding(
         "SP123",
         Status.FAIL,
