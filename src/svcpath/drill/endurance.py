@@ -32,6 +32,7 @@ SPACE = "svcpath-drain-load"
 NAME = "load"
 _LEAD = 8.0  #: seconds of sampling before the Pods are replaced
 _TAIL = 10.0  #: seconds that the recorder goes on after the sampler's end
+_SETTLE = 120.0  #: seconds that the replacing of Pods may go on after the sampler's end
 _QUIET = 3.0  #: seconds without a line of a log after which no more is expected
 _HOLD = 0.25  #: seconds that a server's requests wait for each other, so that following its log costs little
 _ID = re.compile(r"[?&]id=(\d+)")
@@ -59,7 +60,7 @@ def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Cal
             time.sleep(_LEAD)
             say("replacing every Pod")
             kubectl.ok("-n", SPACE, "rollout", "restart", f"deployment/{NAME}")
-            recorder.finish(db, load.seconds * 4 + 60)
+            recorder.finish(db, load.seconds * 4 + 60, lambda: _replaced(api, load.pods))
             alive = {one["metadata"]["uid"] for one in api.pods(SPACE, f"app={NAME}")}
             lines = logs.settled(60)
         say("comparing")
@@ -73,6 +74,14 @@ def _workload(image: str, pods: int) -> list[dict[str, Any]]:
     made = workload.deployment(NAME, SPACE, pods, spec)
     made["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 4}}
     return [made, workload.service(NAME, SPACE)]
+
+
+def _replaced(api: Api, count: int) -> bool:
+    """Whether only the new Pods are left, so that no end of one falls between the recording and the look at who is alive."""
+    try:
+        return len(api.pods(SPACE, f"app={NAME}")) == count
+    except SourceUnavailable:
+        return False
 
 
 def _counted(db: Path, what: str) -> int:
@@ -106,8 +115,8 @@ class _Recorder:
         self.begun = time.monotonic()
         self.cores = (0.0, 0.0)
 
-    def finish(self, db: Path, timeout: float) -> None:
-        """Waits for the sampler's end, ends the recorder as Ctrl-C does, and keeps its processor time.
+    def finish(self, db: Path, timeout: float, settled: Callable[[], bool]) -> None:
+        """Waits for the sampler's end, then for ``settled``, ends the recorder as Ctrl-C does, and keeps its processor time.
 
         Raises SourceUnavailable.
         """
@@ -117,14 +126,14 @@ class _Recorder:
             now = time.monotonic()
             if not over and (_counted(db, "meta WHERE key LIKE 'sampler %'") or now > begun + timeout):
                 over = now
-            if over and not told and now > over + _TAIL:
+            if over and not told and now > over + _TAIL and (now > over + _SETTLE or settled()):
                 self.process.send_signal(signal.SIGTERM)
-                told = True
+                told, over = True, now
             pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
             if pid:
                 self.process.returncode = os.waitstatus_to_exitcode(status)
                 break
-            if told and now > over + _TAIL + 60:
+            if told and now > over + 60:
                 raise SourceUnavailable("the recorder did not end")
             time.sleep(0.2)
         took = time.monotonic() - self.begun
