@@ -181,6 +181,14 @@ class Api:
         pod = request.path.split("/")[6]
         if self.exec_trouble == "slow":
             await asyncio.sleep(3600)
+        if self.exec_trouble == "silent kubelet":
+            told = "Internal error occurred: error sending request"
+            url = f"https://172.30.0.12:10250/exec/{pod}?{request.query_string}"
+            said = f'{told}: Post "{url}": dial tcp 172.30.0.12:10250: i/o timeout'
+            failure = {"status": "Failure", "reason": "InternalError", "message": said}
+            await socket.send_bytes(b"\x03" + json.dumps(failure).encode())
+            await socket.close()
+            return socket
         if self.exec_trouble == "no shell" and command[0] == "sh":
             status = {
                 "status": "Failure",

@@ -102,6 +102,7 @@ def test_no_exec_means_none_and_says_so(scripted: Api, source: Source) -> None:
         ("forbidden", 'resources: ["pods/exec"], verbs: ["get", "create"]'),
         ("cut", "cut off"),
         ("unreachable node", "does not reach the kubelet"),
+        ("silent kubelet", "does not reach the kubelet at 172.30.0.12:10250: dial tcp 172.30.0.12:10250: i/o timeout"),
     ],
 )
 def test_an_exec_that_fails_is_named_and_accuses_nobody(
@@ -114,6 +115,7 @@ def test_an_exec_that_fails_is_named_and_accuses_nobody(
     if trouble != "cut":
         assert any(words in gap.why for gap in report.not_tested)
     assert report.not_tested
+    assert max(len(gap.why) for gap in report.not_tested) < 1000
 
 
 def test_an_exec_that_hangs_ends_with_the_time(scripted: Api, source: Source) -> None:

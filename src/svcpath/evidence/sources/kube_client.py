@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import re
 import ssl
 import time
 from collections.abc import Sequence
@@ -320,8 +321,17 @@ class _Stream:
         elif self.status is not None:
             code = _exit_code(self.status)
             if code is None:
-                trouble = self.status.message or "the command could not be run"
+                trouble = _kubelet(self.status.message) or "the command could not be run"
         return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated)
+
+
+#: The API server's words for a kubelet that it can't connect to: the URL holds the whole command.
+_NO_KUBELET = re.compile(r"error sending request: \w+ \"https?://([^/\"]+)/.*\": (.*)", re.S)
+
+
+def _kubelet(message: str) -> str:
+    found = _NO_KUBELET.search(message)
+    return f"the API server does not reach the kubelet at {found[1]}: {found[2]}" if found else message
 
 
 def _exit_code(status: _Status) -> int | None:
