@@ -48,7 +48,12 @@ def _diagnosed(reason: str, *, sick: bool = True, sockets: bool = True) -> Repor
 
 
 @pytest.mark.parametrize(
-    "reason", ["the command did not end in 15 s", "HTTP 502: it does not reach the kubelet of the Pod's node"]
+    "reason",
+    [
+        "the command did not end in 15 s",
+        "HTTP 502: it does not reach the kubelet of the Pod's node",
+        "the API server does not reach the kubelet at 172.30.0.13:10250: dial tcp 172.30.0.13:10250: i/o timeout",
+    ],
 )
 @pytest.mark.parametrize("sick", [True, False])
 def test_a_node_that_no_command_reaches_leaves_the_verdict_open_and_names_what_to_look_at(
