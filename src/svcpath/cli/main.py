@@ -13,6 +13,11 @@ def main(arguments: list[str] | None = None) -> None:
     if given in (["--version"], ["-V"]):
         print(f"svcpath {__version__}")  # noqa: T201
         sys.exit(0)
+    import gc
+
     from svcpath.cli.app import run
 
-    sys.exit(run(given))
+    code = run(given)
+    # The process ends: the interpreter need not look once more through all that was imported for what is garbage.
+    gc.freeze()
+    sys.exit(code)
