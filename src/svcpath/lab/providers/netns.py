@@ -21,7 +21,7 @@ from svcpath.lab.binaries.catalogue import Release, release
 from svcpath.lab.home import Home, LabSpec, cache_root, exclusive
 from svcpath.lab.images import recipes
 from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, marks, nodes
+from svcpath.lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, limits, marks, nodes
 from svcpath.lab.netns.layout import PROXY_MODES, Layout, layout
 from svcpath.lab.netns.nodes import WIRE, Machine
 from svcpath.lab.netns.outside import Wire
@@ -283,7 +283,6 @@ def _wait_for(what: str, ready: Callable[[], bool], home: Home) -> None:
     deadline = time.monotonic() + PATIENCE
     while not ready():
         if time.monotonic() > deadline:
-            raise LabError(
-                f"{what} did not get ready in {PATIENCE:g} s; read {home.logs}, then run `svcpath lab up` again"
-            )
+            why = limits.lacking() or f"read {home.logs}"
+            raise LabError(f"{what} did not get ready in {PATIENCE:g} s; {why}, then run `svcpath lab up` again")
         time.sleep(0.2)
