@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from svcpath.models.resolvers import scripted
-from svcpath.models.resolvers.base import Answer, Query, Unknown
+from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown
+from svcpath.models.resolvers.environment import octets
 from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, replay_row
 from svcpath.models.resolvers.replay_queries import host_of, wire_text
 from svcpath.models.resolvers.replay_setups import SERVERS, Setup
@@ -31,6 +32,8 @@ class ScriptWorld:
         if where not in SERVERS:
             return Answer("UNREACHABLE")
         server = SERVERS.index(where)
+        if octets(query.name) > 253:
+            return UNREADABLE
         action = self.script.action(server, wire_text(query.name), query.type)
         answer = scripted.answer(action, query.type, query.transport)
         delay = self.script.delay(server)

@@ -50,6 +50,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     ``addresses`` are those of the asked type; ``records`` counts the answer section (a CNAME without target: 1);
     ``cname`` is where a chain without an address ends, ``alias`` where one that leads to the addresses does; ``lame`` marks NOERROR, empty, not authoritative, no recursion.
+    ``bare``: a header alone, as servers send it for a query that they can't read.
     ``delay`` is seconds from send to reply (0 when not recorded; among equals the order is open).
     """
 
@@ -60,6 +61,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     alias: str = ""
     lame: bool = False
     truncated: bool = False
+    bare: bool = False
     authoritative: bool | None = None
     delay: float = 0.0
     note: str = ""
@@ -239,6 +241,8 @@ ALTERNATIVES: tuple[tuple[str, Answer], ...] = (
     ("SERVFAIL", Answer("SERVFAIL")),
 )
 MALFORMED = Answer("FORMERR", note="the query itself is malformed: a server answers FORMERR or nothing")
+#: A name longer than 255 octets on the wire (RFC 1035 section 2.3.4) is nothing that a server can read.
+UNREADABLE = Answer("FORMERR", bare=True, note="the name is longer than DNS can carry")
 MAX_TRACES = 128
 MAX_STEPS = 4096
 UNFINISHED = Rule(f"not followed beyond {MAX_STEPS} rounds of queries", "svcpath")

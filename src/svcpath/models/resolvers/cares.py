@@ -30,6 +30,7 @@ TEXTS = {
     "ARES_ENOTIMP": (5, "DNS server does not implement requested operation"),
     "ARES_EREFUSED": (6, "DNS server refused query"),
     "ARES_EBADNAME": (8, "Misformatted domain name"),
+    "ARES_EBADRESP": (10, "Misformatted DNS reply"),
     "ARES_ECONNREFUSED": (11, "Could not contact DNS servers"),
     "ARES_ETIMEOUT": (12, "Timeout while contacting DNS servers"),
 }

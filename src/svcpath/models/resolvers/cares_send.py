@@ -14,6 +14,10 @@ REQUEUE = Rule(
     "c-ares ares_process.c ares_requeue_query (1.34)",
 )
 TCP = Rule("truncated: again over TCP", PROCESS)
+BARE = Rule(
+    "a reply without the question is no message that c-ares takes: the next server is asked",
+    "c-ares ares_process.c read_answers, handle_conn_error (1.34)",
+)
 NO_EDNS = Rule("FORMERR without an OPT record: again without EDNS at the same server", PROCESS)
 BAD = {"SERVFAIL": "ARES_ESERVFAIL", "NOTIMP": "ARES_ENOTIMP", "REFUSED": "ARES_EREFUSED"}
 STATUSES = {"NXDOMAIN": "ARES_ENOTFOUND", "FORMERR": "ARES_EFORMERR", **BAD}
@@ -155,7 +159,9 @@ class Channel:
                 self.cleared = True
             result = self._process(item, query, answer)
             if result is None:
-                if answer.truncated or answer.rcode == "FORMERR":
+                if answer.bare:
+                    self.rule = BARE
+                elif answer.truncated or answer.rcode == "FORMERR":
                     self.rule = TCP if answer.truncated else NO_EDNS
                 continue
             results[item.kind] = result
@@ -216,6 +222,8 @@ class Channel:
             item.clock += query.timeout
             return self._again(item, "ARES_ETIMEOUT")
         item.clock += answer.delay
+        if answer.bare:
+            return self._again(item, "ARES_EBADRESP")
         if answer.rcode == "FORMERR" and self.edns and item.edns:
             item.edns, item.fixed = False, True
             return None

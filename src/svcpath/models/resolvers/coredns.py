@@ -13,10 +13,11 @@ import msgspec
 
 from svcpath.errors import ModelError
 from svcpath.models.resolvers import coredns_plugins
-from svcpath.models.resolvers.base import Answer, Query, Unknown, World
+from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown, World
 from svcpath.models.resolvers.coredns_kubernetes import Cluster, Kubernetes
 from svcpath.models.resolvers.coredns_records import Record, Response
 from svcpath.models.resolvers.corefile import Corefile, Directive, ServerBlock, matches, normalize
+from svcpath.models.resolvers.environment import octets
 
 # zdirectives.go: those that can answer or change an answer, in chain order.
 ORDER = (
@@ -239,6 +240,8 @@ class CoreDnsWorld:
         self._known: dict[tuple[str, str], Answer | Unknown] = {}
 
     def answer(self, query: Query) -> Answer | Unknown:
+        if octets(query.name) > 253:
+            return UNREADABLE  # miekg/dns: SetRcodeFormatError, without a question
         key = (query.name.lower(), query.type)
         answer = self._known.get(key)
         if answer is None:

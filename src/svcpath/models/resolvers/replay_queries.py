@@ -24,7 +24,7 @@ def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
             if answer.rcode == "UNREACHABLE" or (closed and not after_close):
                 continue
             closed = answer.rcode == "CLOSED" or (answer.rcode == "TIMEOUT" and query.transport == "tcp")
-            if query.malformed:
+            if query.malformed or answer.bare:
                 seen.append((host_of(query.server), query.transport, "?", "?malformed"))
             else:
                 seen.append((host_of(query.server), query.transport, query.type, fold(wire_text(query.name))))
