@@ -18,6 +18,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +29,7 @@ from svcpath.lab import home as homes
 from svcpath.lab import labs
 from svcpath.lab.kubectl import Kubectl
 from tests.bench._machine import RESULTS, machine
+from tests.live.conftest import Lab, prepare
 
 LIMIT = 0.5
 ROUNDS = int(os.environ.get("SVCPATH_BENCH_ROUNDS", "9"))
@@ -116,8 +118,11 @@ def main() -> None:
     try:
         if not name:
             raise SvcpathError("SVCPATH_TEST_LAB names no lab")
-        provider = labs.provider(homes.home(name))
+        home = homes.home(name)
+        provider = labs.provider(home)
         kubectl = provider.kubectl()
+        with tempfile.TemporaryDirectory() as scratch:
+            prepare(Lab(kubectl, str(provider.kubeconfig()), Path(scratch), home.audit_log))
         server = json.loads(kubectl.run("version", "-o", "json").out)["serverVersion"]["gitVersion"]
     except SvcpathError as error:
         sys.stdout.write(f"live: not measured ({error}): svcpath lab up --lab NAME, then SVCPATH_TEST_LAB=NAME\n")
@@ -133,7 +138,7 @@ def main() -> None:
     }
     found_words = ", ".join(f"{key} {value}" for key, value in found.items())
     sys.stdout.write(f"  {found_words}\n")
-    path = RESULTS / "live.json"
+    path = RESULTS / f"live-{found['proxy mode']}.json"
     RESULTS.mkdir(exist_ok=True)
     path.write_text(json.dumps(figures, indent=1) + "\n")
     sys.stdout.write(f"{path.relative_to(RESULTS.parent)}\n")

@@ -91,11 +91,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
         pytest.skip(f"lab {name} does not answer: {error}")
     found = Lab(kubectl, str(provider.kubeconfig()), tmp_path_factory.mktemp("lab"), home.audit_log)
     with _locked():
-        _prepare(found)
+        prepare(found)
     return found
 
 
-def _prepare(lab: Lab) -> None:
+def prepare(lab: Lab) -> None:
     kubectl = lab.kubectl
     for attempt in range(10):
         # Until the controllers have made the new namespace's default ServiceAccount, Pods are refused.
