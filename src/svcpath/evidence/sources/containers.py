@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from svcpath.evidence.facts import kubernetes as api
-from svcpath.evidence.sources.kube_client import ApiTrouble, Executed
+from svcpath.evidence.sources.kube_client import ApiTrouble
+from svcpath.evidence.sources.kube_exec import Executed
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 

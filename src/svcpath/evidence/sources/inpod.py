@@ -30,7 +30,8 @@ from svcpath.evidence.sources.containers import container_of, no_shell, others, 
 from svcpath.evidence.sources.debug_container import attach
 from svcpath.evidence.sources.inpod_runtime import Process, application, family, jvms, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
-from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
+from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
+from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kube_objects import ObjectReader
 
 Observed = Observation[Any]

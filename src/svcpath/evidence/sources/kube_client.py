@@ -2,17 +2,13 @@
 
 kubernetes_asyncio reads the kubeconfig (contexts, exec plugins, in-cluster accounts) and sets up TLS; bodies stay bytes.
 It is imported late, for it costs half a second. Everything that goes wrong leaves as one ApiTrouble with the reason in
-words, and nothing waits longer than the time that is left of the whole look.
-
-Exec speaks v5.channel.k8s.io or v4 over a WebSocket (KEP-4006, k8s.io/client-go/tools/remotecommand): the first byte
-of a frame is the channel, 1 stdout, 2 stderr, 3 the final Status. A stream that ends without a Status was cut.
+words, and nothing waits longer than the time that is left of the whole look. What an exec's frames hold is in kube_exec.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import email.utils
-import re
 import ssl
 import time
 from collections.abc import Sequence
@@ -24,6 +20,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from svcpath.errors import SourceUnavailable, UsageError
+from svcpath.evidence.sources.kube_exec import Executed, Status, Stream
 from svcpath.evidence.sources.kube_library import library
 
 #: Requests and execs under way at one time. Each has a connection, and a handshake costs the server more than most requests.
@@ -52,28 +49,11 @@ class Access(msgspec.Struct, frozen=True):
     timeout: float = 60.0
 
 
-class Executed(msgspec.Struct, frozen=True):
-    """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then."""
-
-    out: bytes
-    err: bytes
-    code: int | None
-    trouble: str = ""
-    truncated: bool = False
-
-
 class Call(msgspec.Struct, frozen=True):
     """One request as it was sent, for the audit line."""
 
     verb: str
     path: str
-
-
-class _Status(msgspec.Struct):
-    status: str = ""
-    message: str = ""
-    reason: str = ""
-    details: Any = None
 
 
 @dataclass
@@ -226,7 +206,7 @@ class KubeClient:
         if seconds <= 0:
             raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up")
         self.calls.append(Call("EXEC", path))
-        stream = _Stream(limit)
+        stream = Stream(limit)
         try:
             async with (
                 self._execs,
@@ -285,65 +265,6 @@ class KubeClient:
         self.skew = time.time() - when.timestamp()
 
 
-class _Stream:
-    """Channels of one exec, up to ``limit`` bytes of output."""
-
-    def __init__(self, limit: int) -> None:
-        self.out = bytearray()
-        self.err = bytearray()
-        self.status: _Status | None = None
-        self.started = False
-        self.truncated = False
-        self._limit = limit
-
-    def take(self, frame: bytes) -> bool:
-        """Keep one frame; False when nothing more is wanted."""
-        self.started = True
-        channel, data = frame[:1], frame[1:]
-        if channel == b"\x03":
-            try:
-                self.status = msgspec.json.decode(data, type=_Status)
-            except msgspec.MsgspecError:
-                self.status = _Status(status="Failure", message=data[:200].decode("utf-8", "replace"))
-            return False
-        kept = self.out if channel == b"\x01" else self.err if channel == b"\x02" else None
-        if kept is not None:
-            kept += data
-        if len(self.out) + len(self.err) > self._limit:
-            self.truncated = True
-            return False
-        return True
-
-    def ended(self, trouble: str) -> Executed:
-        code: int | None = None
-        if self.truncated:
-            trouble = f"more than {self._limit // 1024 // 1024} MiB of output"
-        elif self.status is not None:
-            code = _exit_code(self.status)
-            if code is None:
-                trouble = _kubelet(self.status.message) or "the command could not be run"
-        return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated)
-
-
-#: The API server's words for a kubelet that it can't connect to: the URL holds the whole command.
-_NO_KUBELET = re.compile(r"error sending request: \w+ \"https?://([^/\"]+)/.*\": (.*)", re.S)
-
-
-def _kubelet(message: str) -> str:
-    found = _NO_KUBELET.search(message)
-    return f"the API server does not reach the kubelet at {found[1]}: {found[2]}" if found else message
-
-
-def _exit_code(status: _Status) -> int | None:
-    if status.status == "Success":
-        return 0
-    causes = status.details.get("causes") if isinstance(status.details, dict) else None
-    for cause in causes or ():
-        if isinstance(cause, dict) and cause.get("reason") == "ExitCode" and str(cause.get("message", "")).isdecimal():
-            return int(cause["message"])
-    return None
-
-
 async def _bounded(response: Any, path: str) -> bytes:
     held = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
@@ -367,7 +288,7 @@ def _message(status: int, content: bytes) -> str:
     said = ""
     if content:
         try:
-            said = msgspec.json.decode(content, type=_Status).message
+            said = msgspec.json.decode(content, type=Status).message
         except msgspec.MsgspecError:
             said = ""
     words = _WORDS.get(status, f"the API server answered {status}")

@@ -23,7 +23,8 @@ from svcpath.evidence.formats import commands
 from svcpath.evidence.sources import components, dials, node_looks
 from svcpath.evidence.sources.inpod import Execs
 from svcpath.evidence.sources.inpod_scripts import Script, Section
-from svcpath.evidence.sources.kube_client import ApiTrouble, Executed, KubeClient
+from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
+from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kube_objects import Listed, ObjectReader, Selector
 from svcpath.evidence.sources.node_looks import Agent
 from svcpath.evidence.sources.node_pod import node_pod

@@ -1,0 +1,90 @@
+"""The frames of an exec over a WebSocket, and what a command printed.
+
+Exec speaks v5.channel.k8s.io or v4 (KEP-4006, k8s.io/client-go/tools/remotecommand): the first byte of a frame is the
+channel, 1 stdout, 2 stderr, 3 the final Status. A stream that ends without a Status was cut.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+
+class Executed(msgspec.Struct, frozen=True):
+    """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then."""
+
+    out: bytes
+    err: bytes
+    code: int | None
+    trouble: str = ""
+    truncated: bool = False
+
+
+class Status(msgspec.Struct):
+    """meta/v1 Status, as far as it is read: how a command or a request ended."""
+
+    status: str = ""
+    message: str = ""
+    reason: str = ""
+    details: Any = None
+
+
+class Stream:
+    """Channels of one exec, up to ``limit`` bytes of output."""
+
+    def __init__(self, limit: int) -> None:
+        self.out = bytearray()
+        self.err = bytearray()
+        self.status: Status | None = None
+        self.started = False
+        self.truncated = False
+        self._limit = limit
+
+    def take(self, frame: bytes) -> bool:
+        """Keep one frame; False when nothing more is wanted."""
+        self.started = True
+        channel, data = frame[:1], frame[1:]
+        if channel == b"\x03":
+            try:
+                self.status = msgspec.json.decode(data, type=Status)
+            except msgspec.MsgspecError:
+                self.status = Status(status="Failure", message=data[:200].decode("utf-8", "replace"))
+            return False
+        kept = self.out if channel == b"\x01" else self.err if channel == b"\x02" else None
+        if kept is not None:
+            kept += data
+        if len(self.out) + len(self.err) > self._limit:
+            self.truncated = True
+            return False
+        return True
+
+    def ended(self, trouble: str) -> Executed:
+        code: int | None = None
+        if self.truncated:
+            trouble = f"more than {self._limit // 1024 // 1024} MiB of output"
+        elif self.status is not None:
+            code = _exit_code(self.status)
+            if code is None:
+                trouble = _kubelet(self.status.message) or "the command could not be run"
+        return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated)
+
+
+#: The API server's words for a kubelet that it can't connect to: the URL holds the whole command.
+_NO_KUBELET = re.compile(r"error sending request: \w+ \"https?://([^/\"]+)/.*\": (.*)", re.S)
+
+
+def _kubelet(message: str) -> str:
+    found = _NO_KUBELET.search(message)
+    return f"the API server does not reach the kubelet at {found[1]}: {found[2]}" if found else message
+
+
+def _exit_code(status: Status) -> int | None:
+    if status.status == "Success":
+        return 0
+    causes = status.details.get("causes") if isinstance(status.details, dict) else None
+    for cause in causes or ():
+        if isinstance(cause, dict) and cause.get("reason") == "ExitCode" and str(cause.get("message", "")).isdecimal():
+            return int(cause["message"])
+    return None
