@@ -35,6 +35,7 @@ from svcpath.walk.findings.finding import (
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.plane import Plane
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.layers.dataplane.together import apart
 from svcpath.walk.scene import Scene, canonical
 
 CODES: dict[Kind, str] = {
@@ -205,13 +206,14 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
         if not row.slice or each.fact.name == row.slice
     )
     names = {"raw_check": _check(one, row), "port": frontend.port if frontend else 0}
+    late = apart(row.kind, one.dump.observation, view.slices)
     return finding(
         code,
         status,
         f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
         evidence=(_rule(one, row.rule), *slices[:3]),
-        standing=Standing.PROVEN if not one.report.undecided else Standing.SUPPORTED,
-        details=_details(row, one),
+        standing=Standing.SUPPORTED if one.report.undecided or late else Standing.PROVEN,
+        details=(*_details(row, one), *((late,) if late else ())),
         share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
         names=names,
     )
