@@ -151,6 +151,9 @@ def test_the_number_of_requests_does_not_grow_with_other_services(lab: Lab) -> N
     finally:
         words = ["delete", "services", "-l", "made-for=counting", "--wait=false"]
         lab.kubectl.run("-n", NAMESPACE, *words, check=False, timeout=120)
+        # Their slices have the Services' labels, and go away after them.
+        gone = ["wait", "--for=delete", "endpointslices,endpoints", "-l", "made-for=counting", "--timeout=90s"]
+        lab.kubectl.run("-n", NAMESPACE, *gone, check=False, timeout=120)
     assert sorted((one.verb, one.what) for one in after.requests) == sorted(
         (one.verb, one.what) for one in before.requests
     )
