@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.drill.running import running
+
 KINDS = {
     "pods": ("v1", "Pod"),
     "endpointslices": ("discovery.k8s.io/v1", "EndpointSlice"),
@@ -218,12 +220,8 @@ def serving(cluster: Cluster) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.cluster = cluster  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        cluster.finished = True
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(server) as port:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            cluster.finished = True

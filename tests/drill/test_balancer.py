@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from svcpath.drill.balancer import Checked, balancer, configuration, states
+from tests.drill.running import running
 
 STATISTICS = """\
 # pxname,svname,qcur,status,check_status,check_code,
@@ -67,14 +67,8 @@ class Here:
 @contextmanager
 def _node() -> Iterator[Node]:
     server = Node(("127.0.0.1", 0), Answer)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with running(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.mark.skipif(shutil.which("haproxy", path="/usr/local/sbin:/usr/sbin:/usr/bin") is None, reason="no haproxy")

@@ -19,6 +19,7 @@ from svcpath.drill.recorder import Recorder
 from svcpath.drill.store import Change, Store
 from svcpath.drill.transport import HttpTransport
 from svcpath.errors import FormatError, SourceUnavailable
+from tests.drill.running import running
 from tests.drill.scripted_api import Script, Server, play
 
 RECORD = """
@@ -36,18 +37,12 @@ recorder.stop.wait()
 
 @contextmanager
 def serving(script: Script) -> Iterator[Server]:
-    import threading
-
     server = Server(script)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        script.end()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(server):
+        try:
+            yield server
+        finally:
+            script.end()
 
 
 def _versions(path: Path, where: str = "type != 'VANISHED'") -> list[int]:

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from svcpath.drill.sampler import gets, whole
 from svcpath.drill.sampler import main as sampler
 from svcpath.drill.scripts import light_server
+from tests.drill.running import running
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -52,14 +53,8 @@ class Echo(BaseHTTPRequestHandler):
 def echo() -> Iterator[int]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(server) as port:
+        yield port
 
 
 def _sample(*words: str) -> list[dict]:

@@ -14,6 +14,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.walk.request import Request
 
 T = TypeVar("T")
 Batch = tuple[Need, ...]
@@ -93,6 +94,13 @@ def pods(namespace: str) -> Asking[Reply]:
 
 def nodes() -> Asking[Reply]:
     return (yield from one(Need(Kind.NODE, permission="list nodes")))
+
+
+def in_client(request: Request, kind: Kind, *, cost: Cost = Cost.EXEC, about: tuple[str, ...] = ()) -> Need:
+    """A look into the container that connects."""
+    return Need(
+        kind, pod=request.client, container=request.container, cost=cost, permission="create pods/exec", about=about
+    )
 
 
 def sockets(pod: str) -> Asking[Reply]:

@@ -197,9 +197,10 @@ def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[Row]:
     for state in states:
         held_at[state.address].append(state)
     listed_at: dict[str, list[EndpointView]] = defaultdict(list)
-    for one in view.distinct:
+    distinct = view.distinct
+    for one in distinct:
         listed_at[one.address].append(one)
-    return [_endpoint(view, one, tables, held_at[one.address], listed_at[one.address]) for one in view.distinct]
+    return [_endpoint(view, one, tables, held_at[one.address], listed_at[one.address]) for one in distinct]
 
 
 def _endpoint(

@@ -14,7 +14,7 @@ from collections.abc import Generator
 
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.evidence.facts.need import Cost, Kind, Need
-from svcpath.walk.ask import Asking, Batch, Replies, client_pod
+from svcpath.walk.ask import Asking, Batch, Replies, client_pod, in_client
 from svcpath.walk.ask import nodes as nodes_of_cluster
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
@@ -55,16 +55,7 @@ def _from_node(node: str, urls: tuple[str, ...]) -> Need:
 
 
 def _probe(request: Request, urls: tuple[str, ...]) -> Generator[Batch, Replies, None]:
-    yield (
-        Need(
-            Kind.ATTEMPTS,
-            pod=request.client,
-            container=request.container,
-            cost=Cost.PROBE,
-            permission="create pods/exec",
-            about=urls,
-        ),
-    )
+    yield (in_client(request, Kind.ATTEMPTS, cost=Cost.PROBE, about=urls),)
 
 
 def scheme(port: ServicePort) -> str:

@@ -34,12 +34,12 @@ Object = Mapping[str, Any]
 
 def wait_for_nodes(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable[[float], None] = time.sleep) -> None:
     """Return once every node of the lab's takes Pods again, so that a scene is spread as it should be; raises LabError like ``wait``."""
-    deadline = time.monotonic() + seconds
     names = ground.provider.nodes()
-    while lacks := unready(each for each in ground.kubectl.items("nodes") if each["metadata"]["name"] in names):
-        if time.monotonic() > deadline:
-            raise LabError(f"not made: {'; '.join(lacks)} after {seconds:g} s, which is no fault of this one's doing")
-        sleep(_PAUSE)
+    _until(
+        lambda: unready(each for each in ground.kubectl.items("nodes") if each["metadata"]["name"] in names),
+        seconds,
+        sleep,
+    )
 
 
 def unready(nodes: Iterable[Object]) -> list[str]:
@@ -61,11 +61,12 @@ def wait(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable[[float], 
     service = ground.service()
     if not cluster_ips(service):
         return  # headless or ExternalName: nothing is programmed, and its records follow its endpoints
+    _until(lambda: [*_denied(ground, service), *_unwritten(ground, service)], seconds, sleep)
+
+
+def _until(lacking: Callable[[], list[str]], seconds: float, sleep: Callable[[float], None]) -> None:
     deadline = time.monotonic() + seconds
-    while True:
-        lacks = [*_denied(ground, service), *_unwritten(ground, service)]
-        if not lacks:
-            return
+    while lacks := lacking():
         if time.monotonic() > deadline:
             raise LabError(f"not made: {'; '.join(lacks)} after {seconds:g} s, which is no fault of this one's doing")
         sleep(_PAUSE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -28,15 +28,7 @@ def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
     """``node`` is the client's."""
     if not node or not request.client_name:
         return Judgement(looked=False)
-    (reply,) = yield (
-        Need(
-            Kind.RESOLV_CONF,
-            pod=request.client,
-            container=request.container,
-            cost=Cost.EXEC,
-            permission="create pods/exec",
-        ),
-    )
+    reply = yield from ask.one(ask.in_client(request, Kind.RESOLV_CONF))
     silent = failed(reply.observations)
     if reply.present or silent is None or not _UNREACHED.search(silent.reason):
         return Judgement(looked=False)

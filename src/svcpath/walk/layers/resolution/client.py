@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import Pod
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -69,10 +69,7 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
     """Collect what the evidence holds of the client. ``view`` None: no Service is meant."""
     pod = yield from ask.client_pod(request.client_namespace, request.client_name)
     kinds = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
-    replies = yield tuple(
-        Need(kind, pod=request.client, container=request.container, cost=Cost.EXEC, permission="create pods/exec")
-        for kind in kinds
-    )
+    replies = yield tuple(ask.in_client(request, kind) for kind in kinds)
     chosen = [_of_container(reply) for reply in replies]
     if chosen[0] is None:
         unowned = yield tuple(Need(kind, pod="?") for kind in kinds)

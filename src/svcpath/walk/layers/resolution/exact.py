@@ -12,9 +12,10 @@ import re
 from typing import Any
 
 from svcpath.evidence.facts.dns import DnsAnswer, Lookup
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import Answer, Layered, Query, RecordedWorld, Unknown, World
+from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
@@ -40,16 +41,7 @@ Looked = tuple[tuple[Lookup, Observation[Any]], ...]
 def lookups(request: Request, client: Client, asked: tuple[str, ...], forms: tuple[str, ...] = ()) -> Asking[Looked]:
     """What the client's container, or whoever recorded, made of the names ``asked``, and of other ``forms`` where they are
     in the evidence too."""
-    (reply,) = yield (
-        Need(
-            Kind.LOOKUPS,
-            pod=request.client,
-            container=request.container,
-            cost=Cost.EXEC,
-            permission="create pods/exec",
-            about=asked,
-        ),
-    )
+    reply = yield from ask.one(ask.in_client(request, Kind.LOOKUPS, about=asked))
     wanted = {name.lower() for name in (*asked, *forms)}
     return tuple(
         (lookup, one)

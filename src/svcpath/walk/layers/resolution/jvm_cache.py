@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
 from svcpath.models.resolvers.jvm import Policy, Settings, policy
+from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
@@ -15,7 +16,7 @@ from svcpath.walk.scene import Scene, canonical, family_of
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     runs, answers, attempts = yield (
-        Need(Kind.JVM, pod=request.client, container=request.container, cost=Cost.EXEC, permission="create pods/exec"),
+        ask.in_client(request, Kind.JVM),
         Need(Kind.DNS_ANSWERS),
         Need(Kind.ATTEMPTS),
     )

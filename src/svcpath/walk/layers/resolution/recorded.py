@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from svcpath.evidence.facts.dns import Lookup
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import glibc_conf, musl_conf
 from svcpath.models.resolvers.environment import INET, INET6
+from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
@@ -21,21 +22,10 @@ from svcpath.walk.scene import Scene, canonical
 NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 
-def _need(request: Request, client: Client) -> Need:
-    return Need(
-        Kind.LOOKUPS,
-        pod=request.client,
-        container=request.container,
-        cost=Cost.EXEC,
-        permission="create pods/exec",
-        about=client.names,
-    )
-
-
 def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[list[Seen]]:
     """``seen`` without the failures of a name that one of its very resolvers found in the client: what the models were given
     (a Service, a namespace) is not all that there is."""
-    (lookups,) = yield (_need(request, client),)
+    (lookups,) = yield (ask.in_client(request, Kind.LOOKUPS, about=client.names),)
     good = {(each.name, each.resolver) for one in lookups.present for each in one.fact.lookups if each.addresses}
     wrong = {
         one.name
@@ -47,7 +37,7 @@ def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[l
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     replies = yield (
-        _need(request, client),
+        ask.in_client(request, Kind.LOOKUPS, about=client.names),
         Need(Kind.DURATIONS),
         Need(Kind.CONNTRACK_STATS, about=_node(client)),
         Need(Kind.NODE_REPORT),
