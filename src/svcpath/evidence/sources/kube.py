@@ -25,6 +25,7 @@ from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeC
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
 from svcpath.evidence.sources.node import NodeReader
 from svcpath.evidence.sources.node_looks import Agent
+from svcpath.evidence.sources.own_loop import OwnLoop
 from svcpath.evidence.sources.rights import Answer
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class ClusterSource:
         self.access = access or Access()
         self.options = options or Options()
         self.version = ""
-        self._loop = asyncio.new_event_loop()
+        self._loop = OwnLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="svcpath-cluster", daemon=True)
         self._thread.start()
         self._open = True
@@ -112,6 +113,7 @@ class ClusterSource:
         client = getattr(self, "_client", None)
         if client is not None:
             await client.close()
+        await self._loop.abort_connections()
 
     # --- Source -----------------------------------------------------------------------------------------------------
 

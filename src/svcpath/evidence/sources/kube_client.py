@@ -58,7 +58,7 @@ class Call(msgspec.Struct, frozen=True):
 
 @dataclass
 class KubeClient:
-    """Use from one event loop only. ``close`` ends its connections."""
+    """Use from one event loop only. ``close`` ends its connections, TLS ones once the server agrees (own_loop.py)."""
 
     access: Access
     server: str = ""
@@ -121,13 +121,6 @@ class KubeClient:
     async def close(self) -> None:
         if self._rest is not None:
             await self._rest.close()
-            # What aiohttp gave up asyncio closes in later turns: for TLS, when the server has said good-bye too. A loop has
-            # no public count of what it watches; the last one is its own wake-up socket.
-            watched = getattr(asyncio.get_running_loop(), "_selector", None)
-            for _ in range(200):
-                await asyncio.sleep(0.002)
-                if watched is None or len(watched.get_map()) <= 1:
-                    break
 
     def remaining(self) -> float:
         """Seconds that are left of the whole look."""
