@@ -27,8 +27,8 @@ from svcpath.lab import labs
 from svcpath.lab.providers.base import Provider
 from svcpath.models.dataplanes import NodeView, ServiceTable, parse
 from tests.differential.kernel.agreement import compare, disagreements, senders_of
-from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, random_service
 from tests.differential.kernel.namespaces import Namespaces, missing_tools
+from tests.differential.kernel.services import IPV4, IPV6, NODE, Made, random_service
 from tests.live.conftest import Lab
 
 pytestmark = [

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import copy
 import gzip
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
 
-import yaml
-
 from svcpath.reports.report import FindingRecord, Report
-from tests.walk.clusters import Cluster, Obj, endpoint_slice, pod, proc_net, service
+from tests.walk.clusters import Cluster
+from tests.walk.documents import documents
+from tests.walk.objects import Obj, endpoint_slice, pod, service
+from tests.walk.proc_net import proc_net
 
 World = Cluster
 
@@ -29,9 +29,8 @@ def world(files: Mapping[str, bytes]) -> World:
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
         name = path.removesuffix(".gz")
         if name.endswith((".yaml", ".json")) and "kind" in text and '"nftables"' not in text:
-            for document in [json.loads(text)] if name.endswith(".json") else yaml.safe_load_all(text):
-                if document:
-                    made.objects.extend(document.get("items", [document]))
+            for document in documents(name, text):
+                made.objects.extend(document.get("items", [document]))
         else:
             made.files[name] = text
     return made
@@ -57,7 +56,7 @@ def counter(files: Mapping[str, bytes], finding: FindingRecord, report: Report) 
     return made
 
 
-def _service(made: World, words: Mapping[str, str]) -> Obj:
+def service_of(made: World, words: Mapping[str, str]) -> Obj:
     return made.get("Service", words["service"])
 
 
@@ -69,8 +68,8 @@ def _slices(made: World, words: Mapping[str, str]) -> list[Obj]:
     ]
 
 
-def _add_slice(made: World, words: Mapping[str, str], address: str = "10.244.9.9") -> None:
-    service = _service(made, words)
+def add_slice(made: World, words: Mapping[str, str], address: str = "10.244.9.9") -> None:
+    service = service_of(made, words)
     ports = [
         {"name": one.get("name", ""), "port": one["port"], "protocol": one.get("protocol", "TCP")}
         for one in service["spec"]["ports"]
@@ -96,7 +95,7 @@ def _ready(one: Obj) -> None:
 
 
 def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
-    selector = _service(made, words)["spec"].get("selector") or {}
+    selector = service_of(made, words)["spec"].get("selector") or {}
     return [
         one
         for one in made.of("Pod")
@@ -108,7 +107,7 @@ def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
 def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     if words["service"] not in {one["metadata"]["name"] for one in made.of("Service")}:
         made.add(service(words["service"]))["metadata"]["namespace"] = words["namespace"]
-    selector = _service(made, words)["spec"].setdefault("selector", {"app": "any"})
+    selector = service_of(made, words)["spec"].setdefault("selector", {"app": "any"})
     pods = [one for one in made.of("Pod") if one["metadata"].get("namespace") == words["namespace"]]
     if not pods:
         pods = [made.add(pod("fresh-1", ("10.244.9.8",)))]
@@ -123,7 +122,7 @@ def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> 
 
 @edit("SP302", "SP308")
 def _sp302_sp308(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _add_slice(made, words)
+    add_slice(made, words)
 
 
 @edit("SP303", "SP315", "SP409")
@@ -137,7 +136,7 @@ def _sp303_sp315_sp409(made: World, finding: FindingRecord, words: dict[str, str
 def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     for one in _mine(made, words):
         _ready(one)
-    _service(made, words)["spec"].pop("publishNotReadyAddresses", None)
+    service_of(made, words)["spec"].pop("publishNotReadyAddresses", None)
     for one in _slices(made, words):
         made.objects.remove(one)
     made.settle()
@@ -150,7 +149,7 @@ def _sp306(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
         for each in one["endpoints"]:
             if address in each["addresses"]:
                 found = [p for p in made.of("Pod") if p["metadata"]["name"] == each["targetRef"]["name"]]
-                labels = _service(made, words)["spec"]["selector"]
+                labels = service_of(made, words)["spec"]["selector"]
                 new = found[0] if found else made.add(pod(each["targetRef"]["name"], (address,), labels=labels))
                 new["status"].update(podIP=address, podIPs=[{"ip": address}])
 
@@ -198,7 +197,7 @@ def _sp310(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 @edit("SP311")
 def _sp311(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     wanted = words["command"].rpartition(" ")[2]
-    made.add(copy.deepcopy(_service(made, words)))["metadata"]["name"] = wanted
+    made.add(copy.deepcopy(service_of(made, words)))["metadata"]["name"] = wanted
 
 
 @edit("SP312")
@@ -214,7 +213,7 @@ def _sp313(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 @edit("SP401", "SP402")
 def _sp401_sp402(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    service_port = next(one for one in _service(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
+    service_port = next(one for one in service_of(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
     for one in _mine(made, words):
         first = one["spec"]["containers"][0]["ports"][0]
         first.update(name=service_port["targetPort"], protocol=service_port.get("protocol", "TCP"))
@@ -241,6 +240,8 @@ def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: d
     protocol = "udp" if "/proc/net/udp" in words["command"] else "tcp"
     opened = (protocol, "::", int(number[1], 16))
     names = {each["targetRef"]["name"] for one in _slices(made, words) for each in one["endpoints"]}
+    if any(path.endswith("/ss-lntup.txt") for path in made.files):
+        names = {shlex.split(words["command"])[4]}  # the others' are told by their node's list
     for name in names:
         made.sockets[name] = [*(made.sockets.get(name) or ()), opened]
         made.files.pop(f"{name}.ss.txt", None)
@@ -261,7 +262,7 @@ def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: d
 
 @edit("SP407", "SP411")
 def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    wanted = _service(made, words)["spec"]["ports"][0]
+    wanted = service_of(made, words)["spec"]["ports"][0]
     for one in _slices(made, words):
         for each in one["ports"]:
             each.update(name=wanted.get("name", ""), protocol=wanted.get("protocol", "TCP"))
@@ -283,14 +284,14 @@ def _sp201(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 @edit("SP204")
 def _sp204(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    spec = _service(made, words)["spec"]
+    spec = service_of(made, words)["spec"]
     spec["externalName"] = "db.example.com"
     spec.pop("selector", None)
 
 
 @edit("SP206")
 def _sp206(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    ports = _service(made, words)["spec"]["ports"]
+    ports = service_of(made, words)["spec"]["ports"]
     ports[0]["port"] = 8443
 
 
@@ -308,7 +309,7 @@ def _sp702_sp704(made: World, finding: FindingRecord, words: dict[str, str]) -> 
     one["status"]["observedGeneration"] = one["metadata"]["generation"]
 
 
-def _rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
+def rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
     for path, text in made.files.items():
         if re.search(pattern, text):
             made.files[path] = change(text)
@@ -318,116 +319,27 @@ def _rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
 def _sp606_sp703(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     gone = re.search(r"src=([\d.]+)", words["command"])
     assert gone
-    _rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
+    rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
 
 
 @edit("SP622")
 def _sp622(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _add_slice(made, words)
+    add_slice(made, words)
     made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = finding.sentence.partition(":")[0].split(", ")[0]
 
 
 @edit("SP611")
 def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))
+    rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))
 
 
 @edit("SP617")
 def _sp617(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
-    _rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
-    _rewrite(made, "_count", lambda text: text.replace("_count = 262144", "_count = 151"))
+    rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
+    rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
+    rewrite(made, "_count", lambda text: text.replace("_count = 262144", "_count = 151"))
 
 
 @edit("SP317")
 def _sp317(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _add_slice(made, words, "192.0.2.7")
-
-
-# --- a node's tables ------------------------------------------------------------------------------------------------
-
-_SAVED = r"(?m)^\*nat$"
-
-
-def _without(pattern: str) -> Callable[[str], str]:
-    return lambda text: "".join(line for line in text.splitlines(True) if not re.search(pattern, line))
-
-
-@edit("SP601")
-def _sp601(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    """The frontend has the rule that the cluster IP has."""
-    address = finding.sentence.partition("no rule takes ")[2].partition(":")[0]
-    own = _service(made, words)["spec"]["clusterIP"]
-
-    def change(text: str) -> str:
-        lines = _without(r"-j DROP")(text).splitlines(True)
-        return "".join(
-            line.replace(f"-d {own}/", f"-d {address}/") + line if f"-A KUBE-SERVICES -d {own}/" in line else line
-            for line in lines
-        )
-
-    for one in _service(made, words)["spec"]["ports"]:
-        one.pop("nodePort", None)
-    _rewrite(made, _SAVED, change)
-
-
-@edit("SP602", "SP607")
-def _sp602_sp607(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    """Nobody refuses or drops; of another mode nothing is left."""
-    left = r"-j (DROP|REJECT)" if finding.code == "SP602" else "KUBE-SERVICES -d"
-    _rewrite(made, _SAVED, _without(left))
-
-
-@edit("SP603")
-def _sp603(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    """The Service's own chain does not send there; another Service's may go on doing so."""
-    gone = r"(10\.244\.1\.13|\[fd00:244:1::d\]):8080"
-    _rewrite(made, _SAVED, _without(rf'"{words["namespace"]}/{words["service"]} -> {gone}"'))
-    _rewrite(made, r"(?m)^ID +Frontend", _without(r"=> 10\.244\.1\.99:"))
-
-
-@edit("SP604")
-def _sp604(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    backend = finding.sentence.partition("the dump lacks ")[2].partition(" ")[0]
-    step = re.search(r"KUBE-SEP-\w+", words["command"])
-    assert step
-
-    def change(text: str) -> str:
-        chain = re.search(rf"-A (KUBE-SVC-\w+) .*{words['service']}\S* -> ", text)
-        assert chain
-        first = f"-A {chain[1]} -m statistic --mode random --probability 0.5 -j {step[0]}\n"
-        jump = f"-A {step[0]} -p tcp -m tcp -j DNAT --to-destination {backend}\n"
-        return text.replace(f"-A {chain[1]} -m comment", f"{first}{jump}-A {chain[1]} -m comment", 1)
-
-    _rewrite(made, _SAVED, change)
-
-
-@edit("SP605")
-def _sp605(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    pattern = r"(?m)^(kubeproxy_sync_proxy_rules_last_(?:queued_)?timestamp_seconds) .*$"
-    _rewrite(made, "kubeproxy_sync", lambda text: re.sub(pattern, r"\1 1999999999", text))
-
-
-@edit("SP608")
-def _sp608(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _add_slice(made, words)
-    name = words["command"].rpartition("-- ")[2]
-    made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = name
-    _rewrite(made, _SAVED, _without("-j DROP"))
-
-
-@edit("SP610")
-def _sp610(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _rewrite(made, "IPVS connection entries", _without(r"10\.244\.1\.80"))
-
-
-@edit("SP612")
-def _sp612(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _rewrite(made, r"(?m)^ID +BACKEND", lambda text: f"{text}412   tcp://10.196.158.9:8443\n")
-
-
-@edit("SP620")
-def _sp620(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
-    _add_slice(made, words)
-    name = finding.sentence.partition(" ")[0]
-    made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = name
+    add_slice(made, words, "192.0.2.7")

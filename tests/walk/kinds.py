@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.walk.clusters import (
-    Cluster,
-)
+from tests.walk.clusters import Cluster
 
 Build = Callable[[], Cluster]
 

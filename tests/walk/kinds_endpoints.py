@@ -1,17 +1,8 @@
 """Kinds of Pods and slices: who is ready, and what the slices say of them."""
 
-from tests.walk.clusters import (
-    NAMESPACE,
-    Cluster,
-    Obj,
-    cluster,
-    endpoint,
-    endpoint_slice,
-    node,
-    pod,
-    service,
-)
+from tests.walk.clusters import Cluster, cluster
 from tests.walk.kinds import broken, sound
+from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, service
 
 # --- Pods and readiness -------------------------------------------------------------------------------------------
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tests.walk.clusters import NAMESPACE, Cluster, cluster, endpoint, endpoint_slice, pod, port, proc_net, service
+from tests.walk.clusters import Cluster, cluster
 from tests.walk.kinds import broken, sound
+from tests.walk.objects import NAMESPACE, endpoint, endpoint_slice, pod, port, service
+from tests.walk.proc_net import proc_net
 
 # --- Pods that were read one by one ---------------------------------------------------------------------------------
 

@@ -1,22 +1,11 @@
 """Kinds of Services, policies, nodes, rollouts and mirrored slices."""
 
-from tests.walk.clusters import (
-    NAMESPACE,
-    Cluster,
-    Obj,
-    cluster,
-    endpoint,
-    endpoint_slice,
-    iptables,
-    node,
-    pod,
-    port,
-    service,
-    workload,
-)
+from tests.walk.clusters import Cluster, cluster
+from tests.walk.controllers import iptables
 from tests.walk.kinds import broken, sound
 from tests.walk.kinds_endpoints import not_ready_pods_that_are_published_and_listen
 from tests.walk.kinds_ports import named, no_pod_at_all
+from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, port, service, workload
 
 # --- Service ------------------------------------------------------------------------------------------------------
 
@@ -290,7 +279,7 @@ def published_before_ready_and_running() -> Cluster:
 def _internal_local() -> Cluster:
     """One Pod, on w1, behind a Service that keeps traffic on the node: on w2 kube-proxy drops it."""
     made = cluster(1, internalTrafficPolicy="Local").settle()
-    rules = iptables(made, 4)
+    rules = iptables(made.objects, 4)
     made.files["w1.iptables-save.txt"] = rules
     kept = [
         line

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.walk.clusters import Cluster, cluster, endpoint, endpoint_slice, iptables, port, service
+from tests.walk.clusters import Cluster, cluster
+from tests.walk.controllers import iptables
 from tests.walk.kinds import broken, sound
+from tests.walk.objects import endpoint, endpoint_slice, port, service
 
 # --- a table that is older than the slices ---------------------------------------------------------------------------
 
@@ -28,9 +30,9 @@ def _older(now: int, before: int, *, dual: bool = False) -> Cluster:
         made.settle()
 
     only(before)
-    made.files["w1.iptables-save.txt"] = iptables(made, 4)
+    made.files["w1.iptables-save.txt"] = iptables(made.objects, 4)
     if dual:
-        made.files["w1.ip6tables-save.txt"] = iptables(made, 6)
+        made.files["w1.ip6tables-save.txt"] = iptables(made.objects, 6)
     only(now)
     made.sockets = {name: held for name, held in made.sockets.items() if any(name == each for each in _pods(made))}
     return made
@@ -78,7 +80,7 @@ def _left(rules: Cluster, *, table: str = _IPVS) -> Cluster:
     made.files["kube-proxy-config.yaml"] = _CONFIG
     if table:
         made.files["w1.ipvsadm-Ln.txt"] = table
-    made.files["w1.iptables-save.txt"] = iptables(rules.settle(), 4)
+    made.files["w1.iptables-save.txt"] = iptables(rules.settle().objects, 4)
     return made
 
 
@@ -154,7 +156,9 @@ def _dropping(policy: str) -> Cluster:
         f"-A KUBE-EXTERNAL-SERVICES -d 192.0.2.128/32 -p tcp -m comment {said} -m tcp --dport 9443 -j DROP",
         f"-A KUBE-EXTERNAL-SERVICES -p tcp -m comment {said} -m addrtype --dst-type LOCAL -m tcp --dport 31443 -j DROP",
     ]
-    rules = iptables(made, 4).replace(":KUBE-FORWARD - [0:0]", "\n".join([":KUBE-FORWARD - [0:0]", drops[0]]), 1)
+    rules = iptables(made.objects, 4).replace(
+        ":KUBE-FORWARD - [0:0]", "\n".join([":KUBE-FORWARD - [0:0]", drops[0]]), 1
+    )
     made.files["rules.txt"] = rules.replace("COMMIT", "\n".join([*drops[1:], "COMMIT"]), 1)
     return made
 

@@ -11,8 +11,9 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
-from tests.walk.clusters import NAMESPACE, Cluster, cluster
+from tests.walk.clusters import Cluster, cluster
 from tests.walk.every_kind import BROKEN, SOUND
+from tests.walk.objects import NAMESPACE
 
 
 def tampered(made: Cluster, count: int, **options: str) -> Report:

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svcpath.reports.report import Report
-from tests.walk.clusters import Cluster, Obj, cluster, endpoint, pod, port
+from tests.walk.clusters import Cluster, cluster
+from tests.walk.objects import Obj, endpoint, pod, port
 
 NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 

@@ -11,7 +11,7 @@ import pytest
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.models.dataplanes import Backend, Dialect, Frontend
 from svcpath.walk.layers.dataplane import repeat
-from tests.walk import fake_tools
+from tests.walk import fake_world
 from tests.walk.cases import case
 
 IPVS = case("43-ipvs-affinity-persistence-weight0").files
@@ -41,7 +41,7 @@ BACKENDS = [
 
 
 def _run(command: str, files: Mapping[str, bytes], folder: Path) -> str:
-    environment = fake_tools.install(folder, files)
+    environment = fake_world.install(folder, files)
     done = subprocess.run(
         ["sh", "-c", command], env=environment, cwd=folder, capture_output=True, text=True, check=False
     )

@@ -14,7 +14,8 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report, encode
-from tests.walk.clusters import NAMESPACE, cluster
+from tests.walk.clusters import cluster
+from tests.walk.objects import NAMESPACE
 
 TABLES = {Kind.IPTABLES_SAVE, Kind.NFT_LIST, Kind.NFT_JSON}
 

@@ -24,7 +24,7 @@ from svcpath.models.dataplanes import (
     drift,
     expected,
 )
-from tests.differential.kernel.layout import Plan
+from tests.differential.kernel.services import Plan
 
 #: Sends (role, requests, patience) and gives an answer each: [address, port, seen source], "refused" or "silence".
 Probe = Callable[[str, Sequence[dict[str, Any]], float], list[Any]]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.differential.kernel.layout import IPV4, IPV6
+from tests.differential.kernel.services import IPV4, IPV6
 
 TOOLS = ("ip", "nft", "iptables-nft-restore", "iptables-legacy-restore", "ip6tables-nft-restore", "conntrack")
 PORTS = (8080, 8081)

@@ -14,8 +14,9 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import NodeView, ServiceTable, parse
 from tests.differential.kernel.agreement import compare, disagreements, senders_of
-from tests.differential.kernel.layout import IPV4, IPV6, NODE, Made, Plan, iptables, nftables, random_service
+from tests.differential.kernel.layout import iptables, nftables
 from tests.differential.kernel.namespaces import Namespaces, missing_tools
+from tests.differential.kernel.services import IPV4, IPV6, NODE, Made, Plan, random_service
 
 pytestmark = [
     pytest.mark.root,

@@ -16,6 +16,7 @@ from svcpath.models.dataplanes.iptables.options import read_rule
 from svcpath.models.dataplanes.nftables.statements import rules_of
 from svcpath.models.dataplanes.ruleset import Ruleset
 from tests.differential.kernel import layout
+from tests.differential.kernel.services import IPV4, NODE, random_service
 from tests.models.dataplanes.material import ORACLE, RECORDED, fullest, recorded, recorded_nodes, recorded_objects
 
 TEXTS = [
@@ -42,8 +43,8 @@ def _saved(commands: str) -> str:
 def _random_rules(seed: int) -> str:
     """Rules in the shapes of a big table: without comments but on KUBE-SERVICES."""
     chance = random.Random(seed)
-    made = [layout.random_service(chance, number, layout.IPV4) for number in range(30)]
-    lines = _saved(layout.iptables(made, layout.IPV4)).split("\n")
+    made = [random_service(chance, number, IPV4) for number in range(30)]
+    lines = _saved(layout.iptables(made, IPV4)).split("\n")
     bare = re.compile(r' -m comment --comment "[^"]*"')
     return "\n".join(bare.sub("", line) if line.startswith("-A KUBE-SVC-") else line for line in lines)
 
@@ -76,20 +77,20 @@ def test_a_rule_of_nftables_recognised_by_its_shape_is_the_rule_read_in_full() -
 def test_with_and_without_the_shortcut_a_damaged_table_has_the_same_differences(
     flavour: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = layout.IPV4
+    plan = IPV4
     chance = random.Random(seed)
-    made = [layout.random_service(chance, number, plan) for number in range(12)]
+    made = [random_service(chance, number, plan) for number in range(12)]
     pairs = [one.objects() for one in made]
     services = [msgspec.convert(pair[0], Service) for pair in pairs]
     slices = [msgspec.convert(pair[1], EndpointSlice) for pair in pairs]
-    node = NodeView(name=layout.NODE, addresses=frozenset({plan.node}))
+    node = NodeView(name=NODE, addresses=frozenset({plan.node}))
     text = _saved(layout.iptables(made, plan)) if flavour == "iptables" else _listed(layout.nftables(made, plan))
     kind = Kind.IPTABLES_SAVE if flavour == "iptables" else Kind.NFT_LIST
     lines = text.split("\n")
     places = [number for number, line in enumerate(lines) if line.startswith(("-A KUBE-S", "\t\t"))]
     for place in [None, *chance.sample(places, 12)]:
         changed = text if place is None else "\n".join(lines[:place] + lines[place + 1 :])
-        table = fullest(kind, changed, layout.NODE, node.addresses)
+        table = fullest(kind, changed, NODE, node.addresses)
         with monkeypatch.context() as patch:
             short = drift(table, services, slices, node)
             patch.setattr(quick.QuickCheck, "holds", lambda *_: False)
