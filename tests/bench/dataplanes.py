@@ -38,6 +38,9 @@ from tests.bench._machine import best, machine, version, write
 LARGE = Path(__file__).parent.parent / "data" / "large"
 NODE = NodeView(name="w1", addresses=frozenset({"172.30.0.12"}))
 ENDPOINTS = 10
+TO_ENDPOINT = "\tchain endpoint-"
+#: Services whose chains are loaded in one transaction.
+PORTION = 500
 TOOLS = ("ip", "nft", "iptables-nft-restore", "iptables-legacy-restore")
 
 
@@ -142,6 +145,26 @@ def nft_text(count: int) -> str:
             "",
         ]
     )
+
+
+def in_portions(listed: str) -> Iterator[str]:
+    """A listed table as several transactions, to load it.
+
+    The kernel walks a transaction's whole list for each anonymous set that a rule of it uses (__nft_set_trans_bind,
+    net/netfilter/nf_tables_api.c), and a processor does nothing else meanwhile: minutes for 10,000 Services at once. So all
+    chains of endpoints, which use none, come first, then those of Services in portions, then the maps' elements.
+    """
+    first = listed.index("\tchain endpoint-")
+    chains = re.findall(r"(?ms)^\tchain (?:endpoint|service)-.*?^\t\}\n", listed[first:])
+    held = re.compile(r"(?s)\t(?:map|set) (\S+) \{(?:(?!\n\t\}).)*?(\n\t\telements = \{.*?\n?[^\n]*\})(?=\n\t\})")
+    elements = [(found[1], found[2].partition("=")[2]) for found in held.finditer(listed[:first])]
+    head = held.sub(lambda found: found[0].replace(found[2], ""), listed[:first])
+    yield f"{head}\n}}\n"
+    yield f"table ip kube-proxy {{\n{''.join(one for one in chains if one.startswith(TO_ENDPOINT))}}}\n"
+    services = [one for one in chains if not one.startswith(TO_ENDPOINT)]
+    for start in range(0, len(services), PORTION):
+        yield f"table ip kube-proxy {{\n{''.join(services[start : start + PORTION])}}}\n"
+    yield "".join(f"add element ip kube-proxy {name} {values}\n" for name, values in elements)
 
 
 def objects_json(count: int) -> bytes:
@@ -281,7 +304,8 @@ class Bench:
                     run(tool, "-t", name, "-F")
                     run(tool, "-t", name, "-X")
             run("nft", "flush", "ruleset")
-            run("nft", "-f", "-", text=table)
+            for part in in_portions(table):
+                run("nft", "-f", "-", text=part)
             listing = best(lambda: run("nft", "list", "table", "ip", "kube-proxy"), 3 if real else 1)
             self.ratio(f"nftables {label}: text and objects to drift / nft list table", nft_drifting, listing, 0.5)
             printed = run("nft", "-j", "list", "table", "ip", "kube-proxy")
