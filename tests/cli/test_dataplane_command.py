@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def evidence(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 modes = pytest.mark.parametrize("evidence", NAMES, indirect=True)
 
 
-def _drift(folder: Path, capfd: pytest.CaptureFixture[str], *extra: str) -> tuple[int, dict]:
+def _drift(folder: Path, capfd: pytest.CaptureFixture[str], *extra: str) -> tuple[int, dict[str, Any]]:
     code = run(["dataplane", "drift", "--evidence", str(folder), "-o", "json", *extra])
     return code, json.loads(capfd.readouterr().out)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,12 +40,12 @@ def evidence(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _resolve(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict]:
+def _resolve(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
     code = run(["resolve", *arguments, "-o", "json"])
     return code, json.loads(capfd.readouterr().out)
 
 
-def _outcomes(found: dict) -> dict[str, dict]:
+def _outcomes(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {one["resolver"]: one["outcome"] for one in found["names"][0]["resolvers"]}
 
 

@@ -11,10 +11,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,7 +58,7 @@ def echo() -> Iterator[int]:
         yield port
 
 
-def _sample(*words: str) -> list[dict]:
+def _sample(*words: str) -> list[dict[str, Any]]:
     out = io.StringIO()
     sampler.main(list(words), out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
@@ -313,7 +314,7 @@ def test_a_name_is_asked_for_each_time_or_kept_and_its_addresses_are_tried_in_tu
     asked: list[str] = []
     real = socket.getaddrinfo
 
-    def resolve(host: str, port: int, **more: int) -> list[tuple]:
+    def resolve(host: str, port: int, **more: int) -> Sequence[tuple[object, ...]]:
         if host != "web":
             return real(host, port, **more)
         if more.get("flags", 0) & socket.AI_NUMERICHOST:

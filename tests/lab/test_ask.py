@@ -22,6 +22,7 @@ from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.score import ask
 from svcpath.lab.score import run as score_run
 from svcpath.lab.score.run import Run
+from svcpath.reports.score import Given
 
 SAID = {"verdict": {"status": "fault", "layer": "endpoints", "code": "SP301", "standing": "proven", "summary": "s"}}
 FAULT = Fault(about="a typo", name="selector-typo", expect=Expect(layer="endpoints", codes=("SP301",)), settle=0)
@@ -100,12 +101,20 @@ def stage(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[list[str], dict[str
     """A run whose scene and recording cost nothing; what is done, in order."""
     done: list[str] = []
     del asked
+    on_cluster = ask.on_cluster
+
+    def undo(ground: Ground, fault: Fault) -> list[str]:
+        done.append("undo")
+        return []
+
+    def live(ground: Ground, fault: Fault) -> Given:
+        done.append("live")
+        return on_cluster(ground, fault)
+
     monkeypatch.setattr(make, "stand", lambda ground, fault, lab: done.append("stand"))
-    monkeypatch.setattr(make, "undo", lambda ground, fault: done.append("undo") or [])
+    monkeypatch.setattr(make, "undo", undo)
     monkeypatch.setattr(score_run, "record", lambda *words: done.append("record"))
-    monkeypatch.setattr(
-        ask, "on_cluster", lambda ground, fault, told=ask.on_cluster: done.append("live") or told(ground, fault)
-    )
+    monkeypatch.setattr(ask, "on_cluster", live)
     return done
 
 

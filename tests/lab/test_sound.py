@@ -69,7 +69,7 @@ class FakeKubectl:
     def exec(self, namespace: str, pod: str, argv: Sequence[str], **options: Any) -> Completed:
         self.asked.append(argv[3:])
         said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return Completed("exec", 0, "".join(f"{server} {said}\n" for server in argv[4:]), "")
+        return Completed(("exec",), 0, "".join(f"{server} {said}\n" for server in argv[4:]), "")
 
 
 class FakeProvider:
@@ -82,7 +82,7 @@ class FakeProvider:
     def run_on_node(self, node: str, argv: Sequence[str], **options: Any) -> Completed:
         if not self.dumps:
             raise NotOffered("only netns and kind reach into nodes")
-        return Completed("sh", 0, self.dumps.pop(0) if len(self.dumps) > 1 else self.dumps[0], "")
+        return Completed(("sh",), 0, self.dumps.pop(0) if len(self.dumps) > 1 else self.dumps[0], "")
 
 
 def ground(kubectl: FakeKubectl, *dumps: str) -> Ground:

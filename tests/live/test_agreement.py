@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,6 +33,7 @@ from svcpath.reports.report import Report
 from tests.live.conftest import Lab
 from tests.live.turns import turn
 from tests.walk.dropping import every_look_counts
+from tests.walk.options import Asked
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 
@@ -87,7 +87,7 @@ class Held:
     """What diagnose said on the cluster, and the bundle of what it was given."""
 
     fault: Fault
-    options: dict[str, Any]
+    options: Asked
     live: Report
     bundle: Path
 
@@ -96,7 +96,7 @@ class Held:
 def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Held:
     fault, ground = made
     target = fault.target
-    options: dict[str, Any] = {
+    options: Asked = {
         "target": f"svc/{ground.fill(target.service)}",
         "namespace": ground.scene.namespace,
         "client": f"pod/{ground.fill(target.client)}",

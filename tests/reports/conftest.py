@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+Scheme = Literal["light", "dark"]
 
 FLAGS = [
     "--headless=new",
@@ -23,7 +25,7 @@ FLAGS = [
 ]
 
 
-def _missing(what: str) -> None:
+def _missing(what: str) -> NoReturn:
     """A reason to skip on a user's machine, a failure where every kind of test has to run."""
     if os.environ.get("SVCPATH_CI"):
         pytest.fail(what)

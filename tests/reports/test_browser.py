@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from svcpath.reports.views import budget_page, drift_page, resolution_page, time
 from svcpath.reports.views import drill as drill_view
 from svcpath.reports.views import score as score_view
 from svcpath.reports.views.diagnosis_page import page as page_of
+from tests.reports.conftest import Scheme
 from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
 from tests.reports.test_html import timeline
 from tests.walk.clusters import cluster
@@ -33,6 +35,10 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parent.parent.parent
 CASES = ROOT / "tests" / "data" / "cases"
 SHOTS = ROOT / "ci-output"
+
+
+def _diagnosis(mode: str, service: str) -> Document:
+    return page_of(recorded(mode, service))
 
 
 def _resolve() -> Document:
@@ -64,8 +70,8 @@ def stale() -> Report:
     return api.diagnose(BytesSource(evidence), "svc/web", namespace="shop")
 
 
-DOCUMENTS = {
-    **{f"{mode}-{service}": lambda m=mode, s=service: page_of(recorded(m, s)) for mode, service in RECORDED},
+DOCUMENTS: dict[str, Callable[[], Document]] = {
+    **{f"{mode}-{service}": functools.partial(_diagnosis, mode, service) for mode, service in RECORDED},
     "every-code": lambda: page_of(every_code()),
     "stale": lambda: page_of(stale()),
     "resolve": _resolve,
@@ -129,6 +135,7 @@ def test_the_verdict_is_the_json_summary_and_in_sight(
             assert failing.count() == 1
             assert place is not None
             assert place["y"] + place["height"] <= 800
+            assert report.verdict.layer is not None
             assert report.verdict.layer in failing.inner_text()
 
 
@@ -182,7 +189,11 @@ def test_axe_finds_no_violation_in_light_or_dark_and_no_window_is_too_narrow(
         opens = "details.layer" if name == "every-code" else "details"
         page.evaluate("(opens) => document.querySelectorAll(opens).forEach((one) => (one.open = true))", opens)
         # Only colours differ between the schemes.
-        for scheme, rules in (("light", None), ("dark", {"runOnly": ["color-contrast"]})):
+        looks: tuple[tuple[Scheme, dict[str, list[str]] | None], ...] = (
+            ("light", None),
+            ("dark", {"runOnly": ["color-contrast"]}),
+        )
+        for scheme, rules in looks:
             page.emulate_media(color_scheme=scheme)
             found = Axe().run(page, options=rules).response["violations"]
             told = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]

@@ -51,13 +51,14 @@ def test_the_schema_refuses_what_is_no_report() -> None:
     validator = jsonschema.Draft202012Validator(_shipped("svcpath.report-v1.schema.json"))
     good = json.loads(encode(diagnose(recording("iptables"), "svc/wrong-port", namespace="service-ops")))
     validator.validate(good)
-    for change in (
+    changes: tuple[dict[str, Any], ...] = (
         {"schema": "svcpath.report/v2"},
         {"verdict": {**good["verdict"], "summary": None}},
         {"verdict": "fault"},
         {"layers": [{**good["layers"][0], "decisive": "yes"}]},
         {"findings": {}},
-    ):
+    )
+    for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             validator.validate({**good, **change})
     with pytest.raises(jsonschema.ValidationError):

@@ -10,11 +10,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from svcpath.reports.renderers import html
-from tests.reports.conftest import FLAGS
+from tests.reports.conftest import FLAGS, Scheme
 from tests.reports.test_browser import DOCUMENTS, ROOT
 
 #: Name of the picture, document, colour scheme, height in pixels.
-PICTURES = (
+PICTURES: tuple[tuple[str, str, Scheme, int], ...] = (
     ("diagnose", "nftables-wrong-port", "light", 720),
     ("resolve", "resolve", "light", 860),
     ("backends", "stale", "dark", 800),
@@ -33,7 +33,7 @@ SHRINK = """async (png) => {
 }"""
 
 
-def picture(browser: Browser, document: str, scheme: str, height: int, folder: Path) -> bytes:
+def picture(browser: Browser, document: str, scheme: Scheme, height: int, folder: Path) -> bytes:
     path = folder / f"{document}.html"
     path.write_text(html.render(DOCUMENTS[document]()), "utf-8")
     page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme=scheme)

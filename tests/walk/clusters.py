@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report
 from tests.walk.controllers import iptables, slices
 from tests.walk.objects import CONTROLLER, NAMESPACE, NODES, Obj, node, pod, service
+from tests.walk.options import Options
 from tests.walk.proc_net import proc_net
 
 
@@ -80,8 +81,9 @@ class Cluster:
             found[f"{one['kind'].lower()}-{one['metadata']['name']}.json"] = json.dumps(read)
         return found
 
-    def diagnose(self, target: str = "svc/web", **options: str) -> Report:
-        return diagnose(BytesSource(self.evidence()), target, namespace=options.pop("namespace", NAMESPACE), **options)
+    def diagnose(self, target: str = "svc/web", **options: Unpack[Options]) -> Report:
+        options.setdefault("namespace", NAMESPACE)
+        return diagnose(BytesSource(self.evidence()), target, **options)
 
 
 def cluster(count: int = 2, *, dual: bool = False, sockets: bool = True, **spec: Any) -> Cluster:
@@ -95,7 +97,7 @@ def cluster(count: int = 2, *, dual: bool = False, sockets: bool = True, **spec:
     made.add(service(**spec))
     for number in range(1, count + 1):
         where = "w1" if number % 2 else "w2"
-        ips = (f"10.244.{1 if number % 2 else 2}.{10 + number}",)
+        ips: tuple[str, ...] = (f"10.244.{1 if number % 2 else 2}.{10 + number}",)
         if dual:
             ips += (f"fd00:244:{1 if number % 2 else 2}::{10 + number:x}",)
         made.add(pod(f"web-{number}", ips, node=where))

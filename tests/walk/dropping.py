@@ -15,6 +15,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.source import Source
 from svcpath.reports.report import Report
+from tests.walk.options import Asked
 
 STANDINGS = ("refuted", "possible", "supported", "proven")
 
@@ -89,7 +90,7 @@ class Dropped:
         return f"without {self.what}: {one.status} {one.code} -> {other.status} {other.code}: {other.summary}"
 
 
-def _each(source: Source, options: dict[str, Any]) -> tuple[Dropped, ...]:
+def _each(source: Source, options: Asked) -> tuple[Dropped, ...]:
     recorder = Recording(source)
     base = diagnose(recorder, **options)
     found = []
@@ -161,7 +162,7 @@ def what_a_finding_rested_on_is_missed(dropped: tuple[Dropped, ...]) -> None:
         assert changed or lower or other or named, one.said
 
 
-def every_look_counts(source: Source, options: dict[str, Any]) -> int:
+def every_look_counts(source: Source, options: Asked) -> int:
     """Hides each observation once and holds what is said then against what was said with it. Returns how many there are."""
     dropped = _each(source, options)
     assert dropped

@@ -197,12 +197,12 @@ def row(one: dict[str, Any], *, wide: bool) -> list[str]:
     name, status = one["metadata"]["name"], one.get("status", {})
     if one["kind"] == "Pod":
         held = status.get("containerStatuses") or []
-        ready = f"{sum(bool(each.get('ready')) for each in held)}/{len(one['spec']['containers'])}"
+        count = f"{sum(bool(each.get('ready')) for each in held)}/{len(one['spec']['containers'])}"
         waiting = next(
             (each["state"]["waiting"]["reason"] for each in held if each.get("state", {}).get("waiting")), ""
         )
         leaving = "Terminating" if one["metadata"].get("deletionTimestamp") else ""
-        cells = [name, ready, leaving or waiting or status.get("phase", "Unknown"), "0", "5m"]
+        cells = [name, count, leaving or waiting or status.get("phase", "Unknown"), "0", "5m"]
         gates = [each["conditionType"] for each in one["spec"].get("readinessGates", ())]
         met = {each["type"] for each in status.get("conditions", ()) if each["status"] == "True"}
         shown = f"{len(met.intersection(gates))}/{len(gates)}" if gates else "<none>"

@@ -8,31 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from tests.walk.clusters import Cluster
+from tests.walk.options import Options
 
 Build = Callable[[], Cluster]
 
 
-@dataclass(frozen=True)
-class Broken:
+@dataclass(frozen=True, kw_only=True)
+class Registered:
+    """One kind of input: how to build it, and what is asked of it."""
+
     name: str
     build: Build
+    options: Options = field(default_factory=Options)
+    target: str = "svc/web"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(Registered):
     status: str
     layer: str | None
     code: str
     says: tuple[str, ...] = ()
-    options: dict[str, str] = field(default_factory=dict)
-    target: str = "svc/web"
 
 
-@dataclass(frozen=True)
-class Sound:
-    name: str
-    build: Build
+@dataclass(frozen=True, kw_only=True)
+class Sound(Registered):
     warns: tuple[str, ...] = ()
-    options: dict[str, str] = field(default_factory=dict)
-    target: str = "svc/web"
 
 
 BROKEN: list[Broken] = []
@@ -45,18 +49,31 @@ def broken(
     code: str,
     *says: str,
     target: str = "svc/web",
-    **options: str,
+    **options: Unpack[Options],
 ) -> Callable[[Build], Build]:
     def register(build: Build) -> Build:
-        BROKEN.append(Broken(build.__name__.strip("_"), build, status, layer, code, says, options, target))
+        name = build.__name__.strip("_")
+        BROKEN.append(
+            Broken(
+                name=name,
+                build=build,
+                status=status,
+                layer=layer,
+                code=code,
+                says=says,
+                options=options,
+                target=target,
+            )
+        )
         return build
 
     return register
 
 
-def sound(*warns: str, target: str = "svc/web", **options: str) -> Callable[[Build], Build]:
+def sound(*warns: str, target: str = "svc/web", **options: Unpack[Options]) -> Callable[[Build], Build]:
     def register(build: Build) -> Build:
-        SOUND.append(Sound(build.__name__.strip("_"), build, warns, options, target))
+        name = build.__name__.strip("_")
+        SOUND.append(Sound(name=name, build=build, warns=warns, options=options, target=target))
         return build
 
     return register

@@ -76,7 +76,7 @@ def ipv6_single_stack() -> Cluster:
 # --- policies, nodes, rollouts ------------------------------------------------------------------------------------
 
 
-def _policy(name: str = "guard", **spec: object) -> Obj:
+def _policy(name: str = "guard", /, **spec: object) -> Obj:
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",

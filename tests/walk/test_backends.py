@@ -16,13 +16,13 @@ from tests.walk.every_kind import BROKEN, SOUND
 from tests.walk.objects import NAMESPACE
 
 
-def tampered(made: Cluster, count: int, **options: str) -> Report:
+def tampered(made: Cluster, count: int) -> Report:
     """The tables are of before; the slices have lost their first ``count`` endpoints since."""
     evidence = made.evidence()
     for item in made.of("EndpointSlice"):
         item["endpoints"] = item["endpoints"][count:]
     evidence["objects.json"] = made.evidence()["objects.json"]
-    return diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE, **options)
+    return diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
 
 
 def programmed(count: int = 3) -> Cluster:
@@ -135,7 +135,10 @@ def test_the_picture_has_the_seven_hops_in_the_order_of_the_packet() -> None:
 def test_a_row_never_says_more_than_the_layers_do(client: str) -> None:
     """Where the data plane's layer passes, no row shows drift; where ports pass, every usable socket listens."""
     for one in (*BROKEN, *SOUND):
-        report = one.build().diagnose(one.target, **{**one.options, **({"client": client} if client else {})})
+        options = one.options.copy()
+        if client:
+            options["client"] = client
+        report = one.build().diagnose(one.target, **options)
         ended = {layer.name: layer.status for layer in report.layers}
         seen = {each.state for row in report.backends for each in row.tables if not client or each.node == "w1"}
         if ended["dataplane"] == "pass":

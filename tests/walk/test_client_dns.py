@@ -15,7 +15,8 @@ from svcpath.reports.report import Report
 
 
 def _objects() -> dict[str, Any]:
-    return json.loads(gzip.decompress(recording_files("nftables")["objects.json.gz"]))
+    held: dict[str, Any] = json.loads(gzip.decompress(recording_files("nftables")["objects.json.gz"]))
+    return held
 
 
 def _diagnose(objects: dict[str, Any], *, as_name: str = "", resolver: str = "", **files: str) -> Report:

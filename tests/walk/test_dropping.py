@@ -17,6 +17,7 @@ from svcpath.evidence.sources.recordings import recording, recording_files
 from tests.walk.cases import case, names
 from tests.walk.dropping import every_look_counts
 from tests.walk.every_kind import BROKEN, SOUND
+from tests.walk.options import Asked
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
@@ -25,13 +26,13 @@ SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 class Walk:
     where: str
     source: Source
-    options: dict[str, str] = field(default_factory=dict)
+    options: Asked = field(default_factory=Asked)
 
     def __str__(self) -> str:
         return self.where
 
 
-def _options(service: str) -> dict[str, str]:
+def _options(service: str) -> Asked:
     return {"target": f"svc/{service}", "namespace": "service-ops", "client": "pod/client"}
 
 
@@ -43,7 +44,7 @@ def _walks() -> Iterator[Walk]:
     for name in names(17, 59):
         yield Walk(name, BytesSource(case(name).files))
     for one in (*BROKEN, *SOUND):
-        options = {"target": one.target, "namespace": "shop", **one.options}
+        options: Asked = {"target": one.target, "namespace": "shop", **one.options}
         yield Walk(one.name, BytesSource(one.build().evidence()), options)
 
 

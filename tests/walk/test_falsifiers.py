@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.walk.clusters import cluster
 from tests.walk.every_counter import COUNTER, counter
 from tests.walk.every_kind import BROKEN
 from tests.walk.objects import port, service
+from tests.walk.options import Options
 
 Shown = Callable[[str], bool]
 
@@ -124,13 +126,13 @@ class Printed:
     files: Mapping[str, bytes]
     finding: FindingRecord
     report: Report
-    options: Mapping[str, str]
+    options: Options
 
     def __str__(self) -> str:
         return f"{self.where} {self.finding.code}"
 
 
-def _printed(where: str, files: Mapping[str, bytes], report: Report, **options: str) -> Iterator[Printed]:
+def _printed(where: str, files: Mapping[str, bytes], report: Report, **options: Unpack[Options]) -> Iterator[Printed]:
     for finding in report.findings:
         for hypothesis in finding.hypotheses[:1]:
             if hypothesis.falsifier and finding.status != "pass":
@@ -141,7 +143,7 @@ def _all() -> Iterator[Printed]:
     for mode in ("iptables", "nftables"):
         files = recording_files(mode)
         for name in ("echo-server", "echo-headless", "empty-service", "wrong-port"):
-            options = {"namespace": "service-ops", "client": "pod/client"}
+            options: Options = {"namespace": "service-ops", "client": "pod/client"}
             report = diagnose(BytesSource(files), f"svc/{name}", **options)
             yield from _printed(f"{mode} {name}", files, report, **options)
     for name in names(17, 59):
@@ -192,7 +194,7 @@ def test_a_falsifier_holds_its_tongue_where_the_finding_is_right_and_speaks_wher
 def test_where_the_falsifier_speaks_the_finding_is_not_made(one: Printed) -> None:
     other = counter(one.files, one.finding, one.report)
     target = f"svc/{one.report.target.service}" if one.report.target.service else ""
-    options = {"namespace": one.report.target.namespace, **one.options}
+    options: Options = {"namespace": one.report.target.namespace, **one.options}
     again = diagnose(BytesSource(other.evidence()), target, **options)
     same = [
         each.sentence for each in again.findings if each.code == one.finding.code and each.status == one.finding.status

@@ -14,7 +14,7 @@ from svcpath.models.resolvers.coredns_kubernetes import Cluster
 NAMESPACES = ("ops", "shop", "default", "kube-system", "svc", "empty")
 NAMES = ("echo", "web", "db", "cache", "Api", "pod", "svc", "x-1")
 TYPES = ("A", "A", "A", "AAAA", "AAAA", "SRV", "PTR", "TXT", "CNAME", "SOA", "MX", "HTTPS", "NS")
-PORTS = (
+PORTS: tuple[list[dict[str, Any]], ...] = (
     [{"name": "http", "port": 80, "protocol": "TCP"}],
     [{"port": 8080, "protocol": "TCP"}],
     [{"name": "dns", "port": 53, "protocol": "UDP"}, {"name": "dns-tcp", "port": 53, "protocol": "TCP"}],
@@ -181,8 +181,8 @@ def _endpoint(source: random.Random, made: dict[str, list[dict[str, Any]]], serv
     for each in made["/apis/discovery.k8s.io/v1/endpointslices"]:
         if each["metadata"]["labels"]["kubernetes.io/service-name"] == service["name"] and each["endpoints"]:
             endpoint = source.choice(each["endpoints"])
-            address = endpoint["addresses"][0]
-            names = [
+            address: str = endpoint["addresses"][0]
+            names: list[str] = [
                 address.replace(".", "-").replace(":", "-"),
                 endpoint.get("hostname", "x"),
                 f"{service['name']}-pod-0",

@@ -67,7 +67,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> str:
     for probe, verdict in verdicts:
         counts.setdefault(probe, [0, 0, 0, 0])[names.index(verdict.status)] += 1
     total = [sum(column) for column in zip(*counts.values(), strict=True)] if counts else [0, 0, 0, 0]
-    rows = [("resolver", "runs", *COLUMNS)]
+    rows: list[tuple[str, ...]] = [("resolver", "runs", *COLUMNS)]
     rows += [(probe, str(sum(numbers)), *map(str, numbers)) for probe, numbers in sorted(counts.items())]
     rows.append(("all", str(sum(total)), *map(str, total)))
     lines = [f"{row[0]:18}" + "".join(f"{cell:>10}" for cell in row[1:]) for row in rows]

@@ -6,6 +6,7 @@ It listens on the addresses it is given, port 53, UDP and TCP, in a thread of it
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import threading
 import time
@@ -72,7 +73,7 @@ class ScriptedServer:
 
     async def _listen(self) -> None:
         for index, address in enumerate(self.addresses):
-            await self._loop.create_datagram_endpoint(lambda i=index: _Udp(self, i), (address, self.port))
+            await self._loop.create_datagram_endpoint(functools.partial(_Udp, self, index), (address, self.port))
             listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((address, self.port))
@@ -147,15 +148,18 @@ class _Udp(asyncio.DatagramProtocol):
     def __init__(self, server: ScriptedServer, index: int) -> None:
         self.server = server
         self.index = index
+        self.transport: asyncio.DatagramTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.DatagramTransport)
         self.transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        assert self.transport is not None
         body, delay = self.server.decide(self.index, data, "udp")
         if body is None:
             return
         if delay:
-            asyncio.get_running_loop().call_later(delay, self.transport.sendto, body, addr)  # type: ignore[attr-defined]
+            asyncio.get_running_loop().call_later(delay, self.transport.sendto, body, addr)
         else:
-            self.transport.sendto(body, addr)  # type: ignore[attr-defined]
+            self.transport.sendto(body, addr)

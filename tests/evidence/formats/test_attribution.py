@@ -138,4 +138,4 @@ def test_files_of_two_nodes_keep_apart() -> None:
 def test_attempts_are_the_pods_whose_file_it_is() -> None:
     source = BytesSource({"client.attempts.txt": SAMPLES["attempts__curl"], "objects.json": CLUSTER})
     ((found,),) = source.observe([Need(Kind.ATTEMPTS, pod="client")])
-    assert {attempt.client for attempt in found.value.attempts} == {"shop/client"}
+    assert {attempt.client for attempt in found.fact.attempts} == {"shop/client"}

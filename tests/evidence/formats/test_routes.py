@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import Route, RoutingRule, RoutingTables
 from svcpath.evidence.formats import routes
+from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
 
 TEXT = """0:\tfrom all lookup local
@@ -29,10 +30,17 @@ default via fe80::1 dev eth0 metric 1024 pref medium
 """
 
 
-def test_a_file_of_rules_and_routes_is_recognised_and_read_whole() -> None:
-    (item,) = recognise(TEXT.encode())
+def _tables(text: str) -> RoutingTables:
+    """The one fact of a file of routes."""
+    (item,) = recognise(text.encode())
+    assert isinstance(item, Item)
     assert item.kind is Kind.ROUTES
-    held: RoutingTables = item.value  # type: ignore[union-attr]
+    assert isinstance(item.value, RoutingTables)
+    return item.value
+
+
+def test_a_file_of_rules_and_routes_is_recognised_and_read_whole() -> None:
+    held = _tables(TEXT)
     assert held.unread == 0
     assert Route(destination="0.0.0.0/0", device="eth0", via="192.0.2.1", metric=100) in held.routes
     assert Route(destination="10.244.1.0/26", kind="blackhole") in held.routes
@@ -47,8 +55,8 @@ def test_a_file_of_rules_and_routes_is_recognised_and_read_whole() -> None:
 
 def test_a_line_that_is_no_route_is_said_with_its_number() -> None:
     found = recognise((TEXT + "10.1.0.0/99 dev eth0 scope link\n").encode())
-    damages = [item for item in found if item.kind is Kind.DAMAGED]  # type: ignore[union-attr]
-    assert "line 16" in str(damages[0].value)  # type: ignore[union-attr]
+    damages = [item.value for item in found if isinstance(item, Item) and item.kind is Kind.DAMAGED]
+    assert "line 16" in str(damages[0])
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789abcdef.:/ \tfromlkupevdias\n"), max_size=400))
@@ -77,9 +85,7 @@ LINKS = """\
     ],
 )
 def test_mtus_are_read_from_links_by_themselves_and_below_routes(text: str) -> None:
-    (item,) = recognise(text.encode())
-    assert item.kind is Kind.ROUTES
-    held: RoutingTables = item.value  # type: ignore[union-attr]
+    held = _tables(text)
     assert held.mtus == {"lo": 65536, "eth0": 1500, "flannel.1": 1450}
     assert held.unread == 0
 
@@ -89,5 +95,4 @@ def test_addresses_below_a_link_are_passed_over() -> None:
         "    altname enp0s3\n",
         "    inet 172.30.0.12/24 brd 172.30.0.255 scope global eth0\n       valid_lft forever preferred_lft forever\n",
     )
-    (item,) = recognise(text.encode())
-    assert item.value.mtus["eth0"] == 1500  # type: ignore[union-attr]
+    assert _tables(text).mtus["eth0"] == 1500

@@ -101,8 +101,8 @@ class Api:
         if trouble == "slow":
             await asyncio.sleep(3600)
         if isinstance(trouble, int):
-            body = {"kind": "Status", "status": "Failure", "message": f"scripted {trouble}", "code": trouble}
-            return web.json_response(body, status=trouble, headers=headers)
+            refusal = {"kind": "Status", "status": "Failure", "message": f"scripted {trouble}", "code": trouble}
+            return web.json_response(refusal, status=trouble, headers=headers)
         if trouble == "garbage":
             return web.Response(text='{"kind": ["', headers=headers)
         if "/batch/v1/" in path:
@@ -131,7 +131,7 @@ class Api:
                 one for one in self.objects if (one["metadata"].get("labels") or {}).get("job-name") != name
             ]
             return {"kind": "Status", "status": "Success"}
-        job = await request.json()
+        job: dict[str, Any] = await request.json()
         name, spec = job["metadata"]["name"], job["spec"]["template"]["spec"]
         self.jobs.append(job)
         self.objects.append(
@@ -190,12 +190,12 @@ class Api:
             await socket.close()
             return socket
         if self.exec_trouble == "no shell" and command[0] == "sh":
-            status = {
+            refused = {
                 "status": "Failure",
                 "reason": "InternalError",
                 "message": 'error executing command in container: exec: "sh": executable file not found in $PATH',
             }
-            await socket.send_bytes(b"\x03" + json.dumps(status).encode())
+            await socket.send_bytes(b"\x03" + json.dumps(refused).encode())
             await socket.close()
             return socket
         text, code = self._run(pod, command)
@@ -207,10 +207,10 @@ class Api:
         data = text.encode()
         for start in range(0, len(data), 30_000):
             await socket.send_bytes(b"\x01" + data[start : start + 30_000])
-        status = {"status": "Success"}
+        status: dict[str, Any] = {"status": "Success"}
         if code:
             causes = {"causes": [{"reason": "ExitCode", "message": str(code)}]}
-            status = {"status": "Failure", "reason": "NonZeroExitCode", "details": causes}  # type: ignore[dict-item]
+            status = {"status": "Failure", "reason": "NonZeroExitCode", "details": causes}
         await socket.send_bytes(b"\x03" + json.dumps(status).encode())
         await socket.close()
         return socket

@@ -177,7 +177,12 @@ def test_what_leads_out_of_a_bundle_is_refused(tmp_path: Path, name: str, kind: 
 
 def test_a_name_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.tar.zst"
-    path.write_bytes(archive(lambda tar: [_add(tar, "same"), _add(tar, "same")]))  # type: ignore[arg-type, return-value]
+
+    def twice(tar: tarfile.TarFile) -> None:
+        _add(tar, "same")
+        _add(tar, "same")
+
+    path.write_bytes(archive(twice))
     with pytest.raises(EvidenceError, match="twice"):
         bundles.read(path)
 

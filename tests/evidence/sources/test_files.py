@@ -49,11 +49,11 @@ def test_folders_are_walked_and_nothing_hostile_stops_it(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "nowhere").symlink_to(tmp_path / "absent")
-    found = {one.provenance.path: (one.kind, one.value) for one in FilesSource([tmp_path]).inventory()}
-    assert found["a/b/resolv.conf"][0] is Kind.RESOLV_CONF
-    assert found["x.bin"][1].why == "binary data"
-    assert found["pipe"][1].why == "no regular file"
-    assert "can't be read" in found["nowhere"][1].why
+    found = {one.provenance.path: one for one in FilesSource([tmp_path]).inventory()}
+    assert found["a/b/resolv.conf"].kind is Kind.RESOLV_CONF
+    assert found["x.bin"].fact.why == "binary data"
+    assert found["pipe"].fact.why == "no regular file"
+    assert "can't be read" in found["nowhere"].fact.why
     assert set(found) == {"a/b/resolv.conf", "x.bin", "pipe", "nowhere"}
 
 
@@ -66,7 +66,7 @@ def test_a_file_above_the_limit_is_named_and_not_read(tmp_path: Path, monkeypatc
     monkeypatch.setattr(limits, "MAX_FILE", 4)
     write(tmp_path, {"big": b"nameserver 10.0.0.1\n"})
     (found,) = FilesSource([tmp_path]).inventory()
-    assert (found.kind, found.value.size) == (Kind.UNPLACED, 20)
+    assert (found.kind, found.fact.size) == (Kind.UNPLACED, 20)
 
 
 def test_files_of_two_arguments_keep_apart(tmp_path: Path) -> None:
@@ -193,13 +193,13 @@ def test_the_newest_resource_version_counts() -> None:
     )
     for files in ({"a": dump(old), "b": dump(new)}, {"a": dump(new), "b": dump(old)}):
         ((found,),) = BytesSource(files).observe([Need(Kind.SERVICE, "shop", "a")])
-        assert found.value.spec.type == "NodePort"
+        assert found.fact.spec.type == "NodePort"
 
 
 def test_equal_manifests_count_once_and_different_ones_stay() -> None:
     one, two = obj("Deployment", "a", spec={"replicas": 1}), obj("Deployment", "a", spec={"replicas": 2})
     source = BytesSource({"a": dump(one), "b": dump(one), "c": dump(two)})
-    assert [found.value.spec.replicas for found in source.inventory()] == [1, 2]
+    assert [found.fact.spec.replicas for found in source.inventory()] == [1, 2]
 
 
 def test_the_last_state_of_a_watch_counts_and_all_events_stay() -> None:
@@ -215,10 +215,10 @@ def test_the_last_state_of_a_watch_counts_and_all_events_stay() -> None:
     )
     source = BytesSource({"pods.jsonl": stream})
     (a,), (b,), everything = source.observe([Need(Kind.POD, "shop", "a"), Need(Kind.POD, "shop", "b"), Need(Kind.POD)])
-    assert (a.state, a.value.status.phase, a.provenance.line, a.provenance.at) == (State.PRESENT, "Running", 3, "t2")
+    assert (a.state, a.fact.status.phase, a.provenance.line, a.provenance.at) == (State.PRESENT, "Running", 3, "t2")
     assert (b.state, b.provenance.line) == (State.ABSENT, 4)
     assert "deleted" in b.reason
-    assert [one.value.name for one in everything] == ["a"]
+    assert [one.fact.name for one in everything] == ["a"]
     assert [event.type for event in source.watch_events()] == ["ADDED", "ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 
@@ -252,4 +252,4 @@ def test_a_cluster_info_dump_is_evidence(tmp_path: Path) -> None:
     )
     assert pod.provenance.listing
     assert service.state is State.ABSENT
-    assert log.value.component == "coredns"
+    assert log.fact.component == "coredns"

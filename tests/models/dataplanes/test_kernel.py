@@ -9,8 +9,8 @@ from svcpath.models.dataplanes import Dialect, kernel
 from svcpath.models.dataplanes.kernel import Weight
 
 
-def _weights(values: dict[str, str], dialect: Dialect = Dialect.IPVS, **more: bool) -> dict[str, Weight]:
-    return {item.key: item.weight for item in kernel.judge(Sysctls(values), dialect, **more)}
+def _weights(values: dict[str, str], dialect: Dialect = Dialect.IPVS, bridged: bool = False) -> dict[str, Weight]:
+    return {item.key: item.weight for item in kernel.judge(Sysctls(values), dialect, bridged=bridged)}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 import pytest
@@ -45,13 +45,22 @@ def workload(
     return msgspec.convert({"kind": kind, "metadata": {"name": "web"}, "spec": {"template": template}}, Workload)
 
 
-def of(made: Workload, on_signal: OnSignal | None = None, service: bool = True, **terms: float) -> Budget:
+class Terms(TypedDict, total=False):
+    """The fields of ``Given`` that are seconds."""
+
+    removal: float
+    propagation: float
+    longest: float
+    shutdown: float
+
+
+def of(made: Workload, on_signal: OnSignal | None = None, service: bool = True, **terms: Unpack[Terms]) -> Budget:
     subject = subject_of(made, (SERVICE,) if service else ())
     assert subject is not None
     return budget(subject, given=Given(**terms), on_signal=on_signal)
 
 
-ALL = {"removal": 0.0, "propagation": 0.4, "longest": 6.0, "shutdown": 0.2}
+ALL: Terms = {"removal": 0.0, "propagation": 0.4, "longest": 6.0, "shutdown": 0.2}
 
 
 def test_with_every_term_known_the_reference_experiment_holds() -> None:
@@ -86,7 +95,7 @@ def test_load_balancer_settings_beside_the_manifest_make_the_removal_term() -> N
 
 def test_a_request_longer_than_the_hook_is_lost_only_where_the_application_is_known_to_exit() -> None:
     made = workload(container(sleep=10), grace=60)
-    longest = {**ALL, "longest": 30.0}
+    longest: Terms = {**ALL, "longest": 30.0}
     assert of(made, OnSignal.EXIT, **longest).outcome is Outcome.LOST
     assert of(made, OnSignal.FINISH, **longest).outcome is Outcome.HOLDS
     assert of(made, None, **longest).outcome is Outcome.OPEN
@@ -116,10 +125,12 @@ def test_an_init_container_that_ends_before_the_others_start_is_no_sidecar() -> 
 
 
 def test_a_hook_of_unknown_length_accuses_nobody_unless_no_length_would_hold() -> None:
-    hook = {"lifecycle": {"preStop": {"httpGet": {"path": "/drain", "port": 8080}}}}
-    made = workload(container(**hook), grace=20)
-    assert of(made, OnSignal.EXIT, **{**ALL, "removal": 15.0, "longest": 2.0}).outcome is Outcome.OPEN
-    assert of(made, OnSignal.EXIT, **{**ALL, "removal": 25.0}).outcome is Outcome.LOST
+    hook = {"preStop": {"httpGet": {"path": "/drain", "port": 8080}}}
+    made = workload(container(lifecycle=hook), grace=20)
+    quick: Terms = {**ALL, "removal": 15.0, "longest": 2.0}
+    assert of(made, OnSignal.EXIT, **quick).outcome is Outcome.OPEN
+    slow: Terms = {**ALL, "removal": 25.0}
+    assert of(made, OnSignal.EXIT, **slow).outcome is Outcome.LOST
 
 
 def test_the_grace_period_is_thirty_seconds_unless_it_is_set() -> None:
@@ -135,7 +146,7 @@ small = st.integers(min_value=0, max_value=60)
 def test_at_its_limit_an_unknown_leaves_no_margin_negative_and_beyond_it_some(
     sleep: int, grace: int, removal: int, longest: int, shutdown: int, on_signal: OnSignal | None
 ) -> None:
-    known = {"removal": float(removal), "longest": float(longest), "shutdown": float(shutdown)}
+    known: Terms = {"removal": float(removal), "longest": float(longest), "shutdown": float(shutdown)}
     made = workload(container(sleep=sleep), grace=grace)
     found = of(made, on_signal, **known)
     if found.outcome is Outcome.LOST:
@@ -150,10 +161,10 @@ def test_at_its_limit_an_unknown_leaves_no_margin_negative_and_beyond_it_some(
             ]
         )
         for behaviour, largest in behaviours:
-            beyond = of(made, behaviour, **known, propagation=largest + 0.5)
-            assert beyond.margins.negative
-            at = of(made, behaviour, **known, propagation=largest)
-            assert not at.margins.negative or largest == 0
+            beyond: Terms = {**known, "propagation": largest + 0.5}
+            assert of(made, behaviour, **beyond).margins.negative
+            at: Terms = {**known, "propagation": largest}
+            assert not of(made, behaviour, **at).margins.negative or largest == 0
 
 
 @given(
@@ -167,7 +178,12 @@ def test_at_its_limit_an_unknown_leaves_no_margin_negative_and_beyond_it_some(
 def test_a_suggested_patch_holds(
     sleep: int, grace: int, removal: int, longest: int, shutdown: int, on_signal: OnSignal
 ) -> None:
-    terms = {"removal": float(removal), "propagation": 0.5, "longest": float(longest), "shutdown": float(shutdown)}
+    terms: Terms = {
+        "removal": float(removal),
+        "propagation": 0.5,
+        "longest": float(longest),
+        "shutdown": float(shutdown),
+    }
     found = of(workload(container(sleep=sleep), grace=grace), on_signal, **terms)
     if found.outcome is Outcome.HOLDS:
         return
