@@ -241,7 +241,7 @@ def test_calico_s_grouped_layout_black_holes_and_missing_backends() -> None:
     assert verdict("192.168.0.2", 30080, Origin.EXTERNAL) == (Verdict.BACKENDS, 1)
     assert verdict("10.96.77.15", 53, protocol="UDP") == (Verdict.REJECT, 0)
     assert verdict("10.96.77.16", 80) == (Verdict.DROP, 0)
-    assert table.frontends[Frontend("192.0.2.9", "TCP", 80)].facts["sources"] == "203.0.113.0/24"
+    assert table.frontends[Frontend("192.0.2.9", "TCP", 80)].facts["sources"] == ("203.0.113.0/24",)
     half = trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.77.17", 80))
     assert half.other == ((Verdict.DROP, Fraction(1, 2)),)
 

@@ -23,6 +23,7 @@ _NFT_TABLE = re.compile(r"\s*table (?:ip6?|inet|arp|bridge|netdev) \S+ \{")
 _NFT_INNER = re.compile(r"\s+(?:chain|set|map|comment|flags|flowtable|counter|type)\b")
 _IP_VS = re.compile(r"IP Virtual Server version")
 _VS_ROW = re.compile(r"(?:TCP|UDP|SCTP|FWM|  ->)\s+(\S+)")
+_IPVS_COMMAND = re.compile(r"-[Aa] (?:-[tuf]|--sctp-service) \S")
 _LCN_ROW = re.compile(r"(?:TCP|UDP|SCTP|IP|ICMP)\s+(?:\d+:\d\d|-1)\s+[A-Z_]+\s+\S+\s+\S+\s+\S+")
 _IPSET_SAVE = re.compile(r"(?:create|add) \S+ \S+")
 _IPSET_LIST = re.compile(r"Name: \S+")
@@ -38,6 +39,8 @@ _CALICO_FRONTEND = re.compile(
     r"\s*\S+ port \d+ proto \d+(?: (?:src|from) \S+)? id \d+ count -?\d+ local -?\d+|"
     r"\s*\S+ port \d+ proto \d+ .*\bid \d+"
 )
+#: calico-node's own log, which stood in the same output up to 3.20.
+_CALICO_LOG = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \[[A-Z]+\]\[\d+\] ")
 _CALICO_BACKEND = re.compile(r"\s*\d+:-?\d+\s+(?:\S+\s?:\s?\d+|is missing)")
 
 
@@ -49,7 +52,7 @@ def is_iptables(text: Text) -> bool:
     if any(_IPTABLES_TABLE.match(line) for line in text.lines[:50]):
         return True
     lines = text.sample[:50]
-    rules = sum(1 for line in lines if _IPTABLES_LINE.match(line))
+    rules = sum(1 for line in lines if _IPTABLES_LINE.match(line) and not _IPVS_COMMAND.match(line))
     return (
         len(lines) >= 2
         and rules * 10 >= 9 * len(lines)
@@ -96,6 +99,10 @@ def _hexadecimal(word: str) -> bool:
 
 
 def is_ipvsadm_ln(text: Text) -> bool:
+    """A listing of ipvsadm, with whichever switch, or the commands of its ``-S``."""
+    lines = text.sample
+    if lines and all(_IPVS_COMMAND.match(line) for line in lines):
+        return True
     return bool(_IP_VS.match(_first(text))) and not is_proc_ip_vs(text)
 
 
@@ -119,12 +126,13 @@ def is_cilium_service_list(text: Text) -> bool:
 
 
 def is_cilium_lb_list(text: Text) -> bool:
-    return re.match(r"SERVICE ADDRESS\s+BACKEND ADDRESS", _first(text)) is not None
+    return re.match(r"SERVICE ADDRESS\s+BACKEND (?:ADDRESS|ID)", _first(text)) is not None
 
 
 def is_cilium_lb_backends(text: Text) -> bool:
+    """The title of --backends is that of --revnat too: only a backend has its protocol in front."""
     if re.match(r"ID\s+BACKEND ADDRESS", _first(text)):
-        return True
+        return all("://" in line for line in text.sample[1:])
     return bool(text.sample) and all(re.match(r"\d+\s+(?:tcp|udp|sctp)://", line, re.I) for line in text.sample)
 
 
@@ -142,7 +150,7 @@ def is_cilium_monitor(text: Text) -> bool:
 
 
 def is_calico_nat(text: Text) -> bool:
-    lines = text.sample
+    lines = [line for line in text.sample if not _CALICO_LOG.match(line)]
     good = sum(1 for line in lines if _CALICO_FRONTEND.match(line) or _CALICO_BACKEND.match(line))
     return any(_CALICO_FRONTEND.match(line) for line in lines) and good * 10 >= 6 * len(lines)
 

@@ -70,6 +70,8 @@ def _array(rows: list[dict[str, Any]], text: Text) -> list[Item] | None:
         return [Item(Kind.JVM, JvmRuns(tuple(_jvm(row) for row in rows)))]
     if all(_is_cilium_service(row) for row in rows):
         return [Item(Kind.CILIUM_SERVICE_LIST, RawText(text.text))]
+    if all("backends" in row and {"frontend", "frontends"} & row.keys() for row in rows):
+        return [Item(Kind.CALICO_NAT_DUMP, RawText(text.text))]
     if all(_plain_has(row, {"targethealth"}) for row in rows):
         return [Item(Kind.LOAD_BALANCER_HEALTH, _load_balancer({"TargetHealthDescriptions": rows}))]
     return None

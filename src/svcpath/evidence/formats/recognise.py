@@ -107,6 +107,9 @@ _NEAR: tuple[tuple[re.Pattern[str], str], ...] = (
 #: A shell's prompt with the command behind it, as it is copied along with what the command printed.
 _PROMPT = re.compile(r"(?:\[[^\]\s]+@[^\]]+\]|[\w.-]+@[\w.-]+:[^\s#$]*)[#$](?: .*)?$|\$ \S.*$")
 
+#: What kubectl exec says on its error output before the command's own words, where both were saved in one file.
+_CHATTER = re.compile(r"Default(?:ing|ed) container |Use 'kubectl describe pod/|Unable to use a TTY ")
+
 _YAML_SIGN = re.compile(r"^(?:kind|apiVersion|items|metadata|object|type)\s*:", re.MULTILINE)
 
 
@@ -128,8 +131,19 @@ def recognise(data: bytes) -> list[Item | Listing]:
     return [*found, *_embedded(found)]
 
 
+def _without_chatter(text: Text) -> Text:
+    """What follows on kubectl's own words at the beginning; lines keep their numbers."""
+    count = 0
+    while count < len(text.lines) and _CHATTER.match(text.lines[count]):
+        count += 1
+    if not count:
+        return text
+    return Text("\n" * count + "\n".join(text.lines[count:]), text.complaints, text.size)
+
+
 def _without_prompts(text: Text) -> Text:
     """What a terminal showed, without the prompts, where it begins with one; lines keep their numbers."""
+    text = _without_chatter(text)
     first = next((line for line in text.lines if line.strip()), "")
     if not _PROMPT.match(first):
         return text

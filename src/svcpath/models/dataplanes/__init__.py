@@ -31,6 +31,7 @@ from svcpath.models.dataplanes.parse import parse
 from svcpath.models.dataplanes.table import (
     ANY_IPV4,
     ANY_IPV6,
+    LOCAL_REDIRECT,
     Backend,
     Dialect,
     Entry,
@@ -50,6 +51,7 @@ from svcpath.models.dataplanes.trace import Packet, Tracer, policies, trace, tra
 __all__ = [
     "ANY_IPV4",
     "ANY_IPV6",
+    "LOCAL_REDIRECT",
     "WITHOUT_EFFECT",
     "Backend",
     "Categories",

@@ -209,17 +209,17 @@ def pinned(connections: Sequence[Connection], table: ServiceTable) -> tuple[Pinn
         if entry is None:
             continue
         servers: tuple[RealServer, ...] = entry.facts.get("servers", ())
-        weight = next((server.weight for server in servers if server.backend == one.backend), None)
-        if weight:
+        server = next((server for server in servers if server.backend == one.backend), None)
+        if server is not None and server.weight != 0:
             continue
         held.append(
             Pinned(
                 client=one.source,
                 frontend=one.frontend,
                 backend=one.backend,
-                weight=weight,
+                weight=server.weight if server is not None else None,
                 seconds_left=one.expire,
-                others=tuple(server.backend for server in servers if server.weight > 0),
+                others=tuple(each.backend for each in servers if each.weight),
                 line=one.line,
             )
         )

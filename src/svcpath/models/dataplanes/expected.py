@@ -24,6 +24,9 @@ _ZONE_LABEL = "topology.kubernetes.io/zone"
 _OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
 _HINT_ANNOTATIONS = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints")
 _DEFAULT_AFFINITY = 10800
+#: Of Cilium's cluster mesh, in both spellings (Documentation/network/clustermesh/services.rst).
+_GLOBAL_ANNOTATIONS = ("service.cilium.io/global", "io.cilium/global-service")
+_AFFINITY_ANNOTATIONS = ("service.cilium.io/affinity", "io.cilium/service-affinity")
 
 
 class NodeView(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +77,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     ``kind``: cluster-ip, node-port, external-ip, load-balancer, health-check. ``local_only``: the traffic policy that
     governs this frontend is Local, ``internal_local``: that of the cluster IP is. ``source_ranges`` admit a source
     ("" none: all). ``named_port`` is the targetPort where it is a name. ``endpoints`` are all of the Service port,
-    usable or not.
+    usable or not. ``global_service``: Cilium adds the backends of other clusters, and ``remote_preferred`` takes those
+    alone while there are any.
     """
 
     frontend: Frontend
@@ -90,10 +94,17 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     named_port: str = ""
     endpoints: tuple[EndpointView, ...] = ()
     port_name: str = ""
+    global_service: bool = False
+    remote_preferred: bool = False
 
     @property
     def external(self) -> bool:
         return self.kind in ("node-port", "external-ip", "load-balancer")
+
+    @property
+    def chosen(self) -> tuple[Backend, ...]:
+        """What the policy of this frontend lets a new connection go to."""
+        return self.local if self.local_only else self.cluster
 
     def admits(self, source: str) -> bool:
         """Do loadBalancerSourceRanges let this source in?"""
@@ -257,6 +268,8 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
         affinity = timeout if timeout is not None else _DEFAULT_AFFINITY
     internal_local = spec.internal_traffic_policy == "Local"
     external_local = externally_accessible(service) and spec.external_traffic_policy == "Local"
+    everywhere = any(service.annotations.get(name, "").lower() == "true" for name in _GLOBAL_ANNOTATIONS)
+    remote = everywhere and any(service.annotations.get(name) == "remote" for name in _AFFINITY_ANNOTATIONS)
     held: list[Expectation] = []
     for ipv6 in (False, True):
         cluster_ips = _of_family(service.cluster_ips, ipv6)
@@ -296,6 +309,8 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
                         named_port=port.target_port if isinstance(port.target_port, str) else "",
                         endpoints=endpoints,
                         port_name=port.name or "",
+                        global_service=everywhere,
+                        remote_preferred=remote,
                     )
                 )
     return tuple(held)

@@ -19,6 +19,8 @@ from svcpath.models.dataplanes.ruleset import Ruleset
 #: A frontend with one of these addresses is a node port: every address of the node takes it.
 ANY_IPV4 = "0.0.0.0"
 ANY_IPV6 = "::"
+#: The kind of an entry that Cilium made for a CiliumLocalRedirectPolicy instead of the Service's own.
+LOCAL_REDIRECT = "LocalRedirect"
 
 
 class Dialect(enum.Enum):
@@ -155,7 +157,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     ``service`` is "namespace/name:port" or "namespace/name" where the dump tells it, else None. ``target`` is the chain
     or map value (dialects of netfilter). ``outcome`` is set where origin makes no difference to the dialect
-    (IPVS, Cilium, Calico), ``by_origin`` where it does.
+    (IPVS, Cilium, Calico), ``by_origin`` where it does. ``by_source`` are the entries for the sources of a prefix;
+    the entry itself is for all others.
     """
 
     service: str | None = None
@@ -163,6 +166,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[int, ...] = ()
     outcome: Outcome | None = None
     by_origin: dict[str, Outcome] | None = None
+    by_source: tuple[tuple[str, Entry], ...] = ()
     kind: str = ""
     facts: dict[str, Any] = {}
 

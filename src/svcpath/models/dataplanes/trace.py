@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from svcpath.models.dataplanes.netfilter import Packet as _Packet
 from svcpath.models.dataplanes.netfilter import Walker
-from svcpath.models.dataplanes.ruleset import canonical
+from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
 from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Entry, Frontend, Origin, Outcome, ServiceTable, Verdict
 
 
@@ -56,9 +56,9 @@ class Tracer:
                 source = _node_source(self.table, ":" in address)
             walked = _Packet(source, packet.origin, protocol, address, packet.port, packet.arriving, packet.known)
             return self.walker.walk(walked)
-        return self._looked_up(address, protocol, packet)
+        return self._looked_up(address, protocol, source, packet)
 
-    def _looked_up(self, address: str, protocol: str, packet: Packet) -> Outcome:
+    def _looked_up(self, address: str, protocol: str, source: str, packet: Packet) -> Outcome:
         """The dialects that keep a plain map: IPVS, Cilium, Calico."""
         entry = self.table.frontends.get(Frontend(address, protocol, packet.port))
         if entry is None and address in self.table.node_addresses:
@@ -67,8 +67,11 @@ class Tracer:
         if entry is None and address in (ANY_IPV4, ANY_IPV6):
             entry = self._node_port(":" in address, protocol, packet.port)
         if entry is None:
-            return Outcome(verdict=Verdict.NONE)
-        return outcome_of(entry, packet.origin)
+            # A line that stands under no frontend may be the frontend that was asked for.
+            return Outcome(
+                verdict=Verdict.NONE, undecided=tuple(line for line in self.table.not_understood if not line.chain)
+            )
+        return outcome_of(_for_source(entry, source), packet.origin)
 
     def _node_port(self, ipv6: bool, protocol: str, port: int) -> Entry | None:
         """IPVS lists a node port once per address of the node."""
@@ -81,6 +84,19 @@ class Tracer:
         own = [place for place in places if place.address in self.table.node_addresses]
         chosen = (own or places)[:1]
         return self.table.frontends[chosen[0]] if chosen else None
+
+
+def _for_source(entry: Entry, source: str) -> Entry:
+    """The entry of the longest prefix that holds the source."""
+    value = address_value(source)
+    best, width = entry, -1
+    for prefix, narrower in entry.by_source:
+        span = prefix_value(prefix)
+        if value is None or span is None or span[0] != value[0] or not span[1] <= value[1] <= span[2]:
+            continue
+        if width < 0 or span[2] - span[1] < width:
+            best, width = narrower, span[2] - span[1]
+    return best
 
 
 def outcome_of(entry: Entry, origin: Origin) -> Outcome:

@@ -36,6 +36,12 @@ def frontend_of(text: str) -> Key | None:
     return (Frontend(backend.address, protocol, backend.port), scope) if backend is not None else None
 
 
+def slot_of(text: str) -> int | None:
+    """The slot in brackets behind a frontend, which the map's own listing has from 1.16 on."""
+    slot = _SLOT.match(text)
+    return int(slot.group(2)) if slot is not None else None
+
+
 def address_of(text: str) -> Backend | None:
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]").partition("%")[0]

@@ -1,7 +1,8 @@
 """What Cilium holds for one frontend, and where that sends a new connection.
 
 Slot 0 of a service is its head; a backend in state ``terminating`` gets no new connection while an active one exists;
-a frontend with scope ``/i`` answers inside the cluster where the external traffic policy is Local.
+a frontend with scope ``/i`` answers inside the cluster where the external traffic policy is Local. Where the agent prefers
+backends (service affinity of a cluster mesh), only those of them that are active are put into the map.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from svcpath.models.dataplanes.table import Backend, Entry, Frontend, Origin, Outcome, Share, Verdict
+from svcpath.models.dataplanes.table import Backend, Entry, Frontend, NotUnderstood, Origin, Outcome, Share, Verdict
 
 
 class Target(NamedTuple):
@@ -20,17 +21,19 @@ class Target(NamedTuple):
     slot: int
     line: int
     id: str = ""
+    preferred: bool = False
 
 
 class Held:
     """What was read of one frontend and scope."""
 
-    __slots__ = ("count", "kind", "lines", "lost", "rev_nat", "service", "targets")
+    __slots__ = ("count", "kind", "lines", "lost", "rev_nat", "service", "targets", "unread")
 
     def __init__(self) -> None:
         self.targets: list[Target] = []
         self.lost: list[tuple[int, int]] = []
         self.lines: list[int] = []
+        self.unread: list[NotUnderstood] = []
         self.kind = ""
         self.service: str | None = None
         self.rev_nat = 0
@@ -45,6 +48,8 @@ def entries_of(held: dict[Key, Held]) -> dict[Frontend, Entry]:
     """One entry per frontend; by origin where its scopes differ."""
     entries: dict[Frontend, Entry] = {}
     for frontend in dict.fromkeys(frontend for frontend, _ in held):
+        if frontend.port == 0:
+            continue  # 10.96.0.10:0/ANY: what is sent to another port of a cluster IP; no Service has port 0
         outer = held.get((frontend, "external")) or held.get((frontend, ""))
         inner = held.get((frontend, "internal"))
         lead = outer or inner
@@ -81,10 +86,12 @@ def _outcome(held: Held) -> Outcome:
     taking = [target for target in targets if target.state in ("", "active")]
     if not taking:
         taking = [target for target in targets if target.state == "terminating"]
+    taking = [target for target in taking if target.preferred] or taking
     lost = len(held.lost)
     whole = len(taking) + lost
     shares = tuple(Share(target.backend, Fraction(1, whole), target.line) for target in taking)
+    unread = tuple(held.unread)
     if not shares:
-        return Outcome(verdict=Verdict.DROP if lost else Verdict.REJECT)
+        return Outcome(verdict=Verdict.DROP if lost else Verdict.REJECT, undecided=unread)
     other = ((Verdict.DROP, Fraction(lost, whole)),) if lost else ()
-    return Outcome(verdict=Verdict.BACKENDS, backends=shares, other=other)
+    return Outcome(verdict=Verdict.BACKENDS, backends=shares, other=other, undecided=unread)

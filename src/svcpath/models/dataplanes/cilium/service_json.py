@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.cilium.addresses import name_of
+from svcpath.models.dataplanes.cilium.addresses import name_of, slot_of
 from svcpath.models.dataplanes.cilium.held import Held, Key, Target
 from svcpath.models.dataplanes.cilium.service_text import map_value
 from svcpath.models.dataplanes.ruleset import canonical
@@ -31,8 +31,15 @@ def read_json(text: str, held: dict[Key, Held], not_understood: list[NotUndersto
         texts = values if isinstance(values, list) else [values]
         current = held.setdefault(key, Held()) if key is not None else None
         for value in texts:
-            if current is None or not isinstance(value, str) or not map_value(value.strip(), number, current):
-                not_understood.append(NotUnderstood(number, f"{name}: {value}"))
+            if (
+                current is not None
+                and isinstance(value, str)
+                and map_value(value.strip(), number, current, slot_of(name))
+            ):
+                continue
+            not_understood.append(NotUnderstood(number, f"{name}: {value}", str(key[0]) if key is not None else ""))
+            if current is not None:
+                current.unread.append(not_understood[-1])
 
 
 def _service(item: Any, number: int, held: dict[Key, Held]) -> bool:
@@ -55,7 +62,8 @@ def _service(item: Any, number: int, held: dict[Key, Held]) -> bool:
         for slot, backend in enumerate(spec.get("backend-addresses") or (), 1):
             place = Backend(canonical(backend["ip"]), int(backend["port"]))
             state = str(backend.get("state") or "active").lower()
-            current.targets.append(Target(place, state, slot, number))
+            preferred = bool(backend.get("preferred"))
+            current.targets.append(Target(place, state, slot, number, preferred=preferred))
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
     return True

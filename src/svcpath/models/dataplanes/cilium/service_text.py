@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from svcpath.models.dataplanes.cilium.addresses import address_of, frontend_of, name_of
+from svcpath.models.dataplanes.cilium.addresses import address_of, frontend_of, name_of, slot_of
 from svcpath.models.dataplanes.cilium.held import Held, Key, Target
 from svcpath.models.dataplanes.table import NotUnderstood
 
-_TARGET = re.compile(r"(\d+) => (\S+?)(?:/(TCP|UDP|SCTP|ANY|NONE))?(?: \(([\w-]+)\))?\s*$", re.IGNORECASE)
+_TARGET = re.compile(
+    r"(\d+) => (\S+?)(?:/(TCP|UDP|SCTP|ANY|NONE))?(?: \(([\w-]+)\))?( \(preferred\))?\s*$", re.IGNORECASE
+)
 _SERVICE_LINE = re.compile(r"(\d+)\s+(\S+)\s+(\w+)\s*(.*)$")
 _LB_ENTRY = re.compile(r"(\S+?)(?:/(TCP|UDP|SCTP|ANY|NONE))? \((\d+)\) \((\d+)\)(?: \[([^\]]*)\])?.*$")
 _LB_NOT_FOUND = re.compile(r"backend (\d+) not found")
@@ -35,7 +37,10 @@ def read_text(text: str, held: dict[Key, Held], not_understood: list[NotUndersto
         else:
             current, protocol, understood = _map_line(line, number, held, current, protocol)
         if not understood:
-            not_understood.append(NotUnderstood(number, stripped))
+            place = next((str(key[0]) for key, one in held.items() if one is current), "")
+            not_understood.append(NotUnderstood(number, stripped, place))
+            if current is not None:
+                current.unread.append(not_understood[-1])
 
 
 def _agent_line(
@@ -59,7 +64,7 @@ def _agent_line(
     if target is None or backend is None or current is None:
         return current, protocol, False
     state = (target.group(4) or "active").lower()
-    current.targets.append(Target(backend, state, int(target.group(1)), number))
+    current.targets.append(Target(backend, state, int(target.group(1)), number, preferred=target.group(5) is not None))
     return current, protocol, True
 
 
@@ -67,7 +72,7 @@ def _map_line(
     line: str, number: int, held: dict[Key, Held], current: Held | None, protocol: str
 ) -> tuple[Held | None, str, bool]:
     stripped = line.strip()
-    value = stripped
+    value, name = stripped, ""
     if not line[:1].isspace():
         name, _, value = stripped.partition("  ")
         value = value.strip()
@@ -78,11 +83,12 @@ def _map_line(
         protocol = key[0].protocol
     if current is None:
         return None, protocol, False
-    return current, protocol, map_value(value, number, current)
+    return current, protocol, map_value(value, number, current, slot_of(name))
 
 
-def map_value(value: str, number: int, current: Held) -> bool:
-    """``10.0.0.5:53/UDP (4) (1)``, the head ``0.0.0.0:0 (4) (0) [flags]``, or a backend that is gone."""
+def map_value(value: str, number: int, current: Held, slot_named: int | None) -> bool:
+    """``10.0.0.5:53/UDP (4) (1)``, the head ``0.0.0.0:0 (4) (0) [flags]``, a backend that is gone, and what
+    ``--frontends`` has of them: ``0 2[0] (4) [flags]`` for a head, ``501 0[0] (4) [flags]`` for a slot."""
     current.lines.append(number)
     gone = _LB_NOT_FOUND.match(value)
     if gone is not None:
@@ -90,6 +96,10 @@ def map_value(value: str, number: int, current: Held) -> bool:
         return True
     head = _LB_HEAD.match(value)
     if head is not None:
+        flags = head.group(5).split(", ")
+        if (slot_named or int(head.group(1))) and slot_named != 0 and "l7-load-balancer" not in flags:
+            return False  # a slot names its backend by an id; the address stands in another map
+        current.kind = next((flag for flag in flags if flag in _FLAG_KINDS), current.kind)
         current.count = int(head.group(2)), int(head.group(3))
         current.rev_nat = int(head.group(4))
         return True

@@ -103,13 +103,13 @@ def _frontends(scope: Scope, wanted: Iterable[Expectation], remarks: Remarks) ->
         check = quick[family]
         right = check.usable and check.holds(item)
         if right and family in shown_right:
-            backends += len(item.cluster)
+            backends += len(item.chosen)
             continue
         before = len(rows) + len(remarks.undecided)
         found = frontend_rows(scope, item, remarks)
         if found is not None:
             rows += found
-            backends += len(item.cluster)
+            backends += len(item.chosen)
         if right and len(rows) + len(remarks.undecided) == before:
             shown_right.add(family)
     return rows, backends

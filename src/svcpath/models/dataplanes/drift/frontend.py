@@ -14,7 +14,7 @@ from svcpath.models.dataplanes.drift.plain import wanted_of
 from svcpath.models.dataplanes.drift.samples import family_of, packets_to
 from svcpath.models.dataplanes.drift.scope import Remarks, Scope
 from svcpath.models.dataplanes.expected import Expectation, Expected
-from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Verdict
+from svcpath.models.dataplanes.table import LOCAL_REDIRECT, Backend, Dialect, ForeignRule, Origin, Outcome, Verdict
 from svcpath.models.dataplanes.trace import Packet
 
 _AFFINITY = frozenset({Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT})
@@ -62,16 +62,35 @@ def _by_map(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
     """IPVS and the eBPF maps: backends per frontend, without the rules around them."""
     found: _Found = {}
     dialect = scope.table.dialect
-    for origin, source in scope.sources[family_of(item)].items():
+    redirected = _redirected(scope, item)
+    if redirected is not None:
+        remarks.of_others(redirected)
+        remarks.not_covered[redirected.text] = None
+        return found
+    for origin, source in packets_to(item, scope.sources):
         outcome = _trace(scope, item, origin, source)
-        want = wanted_of(item, origin, dialect, outcome)
+        want = wanted_of(item, origin, source, dialect, outcome)
         if want is None:
             continue
         rows = compare(scope, item, origin, want, outcome, remarks)
         if dialect is not Dialect.IPVS:
             rows = [row for row in rows if row.kind not in _AFFINITY]
-        _join(found, rows, origin)
+        if outcome.undecided and rows:
+            for line in outcome.undecided:
+                remarks.unread(line)
+        else:
+            _join(found, rows, origin)
     return found
+
+
+def _redirected(scope: Scope, item: Expectation) -> ForeignRule | None:
+    """A CiliumLocalRedirectPolicy gives the Service's own address to a Pod of the node, whatever the slices say."""
+    entry = scope.table.frontends.get(item.frontend)
+    if entry is None or entry.kind != LOCAL_REDIRECT:
+        return None
+    backends = ", ".join(str(one) for one in entry.outcome.addresses) if entry.outcome is not None else ""
+    text = f"{item.frontend} goes to {backends or 'no backend'} by a CiliumLocalRedirectPolicy"
+    return ForeignRule(entry.lines[0] if entry.lines else 0, LOCAL_REDIRECT, "redirect", text)
 
 
 def _join(found: _Found, rows: Iterable[Row], origin: Origin) -> None:

@@ -10,15 +10,26 @@ from svcpath.models.dataplanes.expected import Expectation, Expected
 from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Verdict
 
 
-def wanted_of(item: Expectation, origin: Origin, dialect: Dialect, got: Outcome) -> Expected | None:
+def wanted_of(item: Expectation, origin: Origin, source: str, dialect: Dialect, got: Outcome) -> Expected | None:
     """What should have come out, given what did; None where it is right and needs no further look."""
+    if not item.admits(source):
+        # Calico has the source ranges in its frontend map; IPVS and Cilium have them in maps of their own.
+        shut = dialect is Dialect.CALICO and got.verdict is Verdict.BACKENDS
+        return Expected(Verdict.DROP) if shut else None
     choices = _choices(item, origin, dialect)
     want = Expected(Verdict.BACKENDS, choices[0]) if choices[0] else Expected(Verdict.REJECT)
-    if got.verdict is Verdict.BACKENDS and set(got.addresses) in [set(choice) for choice in choices]:
+    if got.verdict is Verdict.BACKENDS and _is_right(item, dialect, set(got.addresses), choices):
         return want._replace(backends=got.addresses)
     if want.verdict is Verdict.REJECT and got.verdict is not Verdict.BACKENDS:
         return None
     return want
+
+
+def _is_right(item: Expectation, dialect: Dialect, got: set[Backend], choices: list[tuple[Backend, ...]]) -> bool:
+    """A global Service of a cluster mesh has backends of other clusters too, which no slice here names."""
+    if dialect is Dialect.CILIUM and item.global_service:
+        return item.remote_preferred or any(set(choice) <= got for choice in choices)
+    return got in [set(choice) for choice in choices]
 
 
 def _choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[Backend, ...]]:
@@ -35,4 +46,6 @@ def _choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[
         return [item.cluster, ready]
     if item.external and origin is not Origin.EXTERNAL:
         return [item.cluster, item.local, ready]
+    if dialect is Dialect.CALICO and origin is Origin.EXTERNAL and not item.external:
+        return [item.local, ready]  # Calico's internal-local flag is asked for traffic from inside alone
     return [item.local]

@@ -6,11 +6,11 @@ from collections.abc import Collection, Container, Iterator
 
 from svcpath.models.dataplanes.drift.difference import Kind, Row
 from svcpath.models.dataplanes.drift.scope import Scope
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Entry, Frontend, Origin, ServiceTable
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, LOCAL_REDIRECT, Entry, Frontend, Origin, ServiceTable
 from svcpath.models.dataplanes.trace import Packet, Tracer
 
 #: Entries of Cilium that no Service asks for.
-_NOT_OF_SERVICES = frozenset({"HostPort", "LocalRedirect"})
+_NOT_OF_SERVICES = frozenset({"HostPort", LOCAL_REDIRECT})
 
 
 def unasked(

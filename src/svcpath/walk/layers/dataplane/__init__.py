@@ -22,6 +22,7 @@ from svcpath.walk.layers.dataplane import (
     unreached,
 )
 from svcpath.walk.layers.dataplane import connections as connections_check
+from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
 from svcpath.walk.request import Request
@@ -35,7 +36,7 @@ def layer(request: Request) -> Asking[LayerResult]:
     from_node = yield from _client_node(request)
     nodes = yield from nodes_tables(request, from_node, tuple(one.report for one in reports))
     judgements: list[Judgement] = []
-    compared: list[agreement.Compared] = []
+    compared: list[Compared] = []
     planes: list[Plane] = []
     for node in nodes:
         found, used = yield from _node(view, node)
@@ -102,7 +103,7 @@ def _not_programmed(service: Service) -> str:
     return "nothing to program: ExternalName" if service.is_external_name else "tables seen, slices unknown"
 
 
-def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[agreement.Compared]]]:
+def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[Compared]]]:
     logs, configs, metrics = yield (
         Need(Kind.LOG, node=node.owner),
         Need(Kind.KUBE_PROXY_CONFIG),
@@ -144,7 +145,7 @@ def _around(
     view: Scene,
     service: Service | None,
     planes: list[Plane],
-    compared: list[agreement.Compared],
+    compared: list[Compared],
     reports: tuple[policy.Reported, ...],
     client_node: str,
 ) -> Asking[list[Judgement]]:

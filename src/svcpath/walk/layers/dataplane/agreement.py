@@ -6,35 +6,32 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.evidence.facts.kubernetes import Service
 from svcpath.models.dataplanes import (
     Cause,
     Dialect,
-    DriftReport,
     Frontend,
     Kind,
     NodeView,
     Origin,
-    Packet,
     Row,
-    Verdict,
     drift,
     expected,
-    trace,
 )
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import (
     Evidence,
     Finding,
-    Hypothesis,
     Judgement,
     NotTested,
     Standing,
     Status,
 )
 from svcpath.walk.layers.dataplane import repeat
+from svcpath.walk.layers.dataplane.agreed import agrees, no_reject, redirected
+from svcpath.walk.layers.dataplane.compared import Compared, rule_at
 from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.layers.dataplane.tables import NodeTables
 from svcpath.walk.layers.dataplane.together import apart
 from svcpath.walk.scene import Scene, canonical
 
@@ -83,15 +80,6 @@ WHOLE_TABLE = frozenset(
 )
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """One node's table in use beside what it should hold."""
-
-    node: NodeTables
-    dump: Dump
-    report: DriftReport
-    plane: Plane
-
-
 def released(node: NodeView, release: tuple[int, int]) -> NodeView:
     """The same node under the release that kube-proxy's own log names."""
     return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)
@@ -134,13 +122,16 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
         }
         if one.report.undecided and not rows:
             findings.append(_undecided(one))
+        elif taken := redirected(one, mine):
+            phrases.append(f"{one.node.label}: {taken}")
         elif not rows and mine:
-            phrases.append(_agrees(view, service, one))
+            phrases.append(agrees(view, service, one))
             if not one.plane.left:
-                findings.extend(_no_reject(view, service, one))
+                findings.extend(no_reject(view, service, one))
         gaps.extend(
             NotTested("dataplane", f"{text} on {one.node.label}", "the dump does not hold it")
             for text in one.report.not_covered
+            if text not in {rule.text for rule in one.report.foreign}
         )
     return Judgement(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
 
@@ -177,13 +168,6 @@ def _is_of(service: Service, owner: str, frontend: Frontend) -> bool:
     return frontend.address in others or frontend.port in {port.node_port for port in service.ports if port.node_port}
 
 
-def _rule(one: Compared, line: int) -> Evidence:
-    # A live look has no file: the kind of dump names it.
-    path = one.dump.place
-    said = f", line {line}" if line else ""
-    return Evidence(f"{one.node.label}'s table ({path}{said})", one.dump.observation)
-
-
 def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     code = CODES[row.kind]
     if row.cause is Cause.LATE and row.kind in (Kind.STALE, Kind.MISSING, Kind.WRONG_PORT, Kind.WRONG_TARGET):
@@ -211,7 +195,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
         code,
         status,
         f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
-        evidence=(_rule(one, row.rule), *slices[:3]),
+        evidence=(rule_at(one, row.rule), *slices[:3]),
         standing=Standing.SUPPORTED if one.report.undecided or late else Standing.PROVEN,
         details=(*_details(row, one), *((late,) if late else ())),
         share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
@@ -258,7 +242,7 @@ def _given(view: Scene, one: Compared, row: Row) -> str:
         return ""
     for item in expected(service, [each.fact for each in view.slices], one.node.view):
         if item.frontend == row.frontend:
-            return ", ".join(str(backend) for backend in item.cluster[:6])
+            return ", ".join(str(backend) for backend in item.chosen[:6])
     return ""
 
 
@@ -333,53 +317,6 @@ def _undecided(one: Compared) -> Finding:
         "SP615",
         Status.INCONCLUSIVE,
         f"{one.node.label}: {'; '.join(said)}",
-        evidence=(_rule(one, one.report.undecided[0].line),),
+        evidence=(rule_at(one, one.report.undecided[0].line),),
         standing=None,
     )
-
-
-def _agrees(view: Scene, service: Service, one: Compared) -> str:
-    """ "w1 (nftables) sends to both Pods on 18080, as the slices say" or "... refuses, as the empty slices ask"."""
-    slices: list[EndpointSlice] = [each.fact for each in view.slices]
-    dialect = one.dump.table.dialect.value
-    for item in expected(service, slices, one.node.view):
-        if item.kind != "cluster-ip":
-            continue
-        if not item.any:
-            return f"{one.node.label} ({dialect}) refuses {item.frontend}, as slices without a backend ask"
-        ports = sorted({backend.port for backend in item.cluster})
-        count = len(item.cluster)
-        who = "both Pods" if count == 2 else f"all {count} Pods" if count > 2 else "the Pod"
-        return f"{one.node.label} ({dialect}) sends to {who} on {', '.join(str(port) for port in ports)}, as the slices say"
-    return f"{one.node.label} ({dialect}) agrees with the slices"
-
-
-def _no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
-    """Where the table sends to backends, a reject on the node is excluded as the cause of a refused connection."""
-    if not view.usable or not service.cluster_ips:
-        return []
-    port = view.service_ports[0] if view.service_ports else None
-    if port is None:
-        return []
-    source = "2001:db8::77" if ":" in service.cluster_ips[0] else "198.51.100.77"
-    packet = Packet(source, Origin.POD, port.protocol, service.cluster_ips[0], port.port)
-    outcome = trace(one.dump.table, packet)
-    if outcome.verdict is not Verdict.BACKENDS:
-        return []
-    frontend = Frontend(service.cluster_ips[0], port.protocol, port.port)
-    lines = [rule.line for rule in outcome.rules if rule.line]
-    where = _rule(one, lines[-1] if lines else 0)
-    none = Evidence(
-        f"{one.node.label} has none for {frontend} {where.sentence.removeprefix(one.node.label + chr(39) + 's table ')}",
-        where.observation,
-    )
-    return [
-        Finding(
-            "SP602",
-            "dataplane",
-            Status.PASS,
-            f"{one.node.label} has no reject or drop for {frontend}",
-            (none,),
-            (Hypothesis("a reject on the node", "dataplane", Standing.REFUTED, (), (none,)),),
-        )
-    ]

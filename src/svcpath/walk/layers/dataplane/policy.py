@@ -27,7 +27,7 @@ from svcpath.models.dataplanes import (
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.dataplane.agreement import Compared
+from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.scene import Scene
 
 OUTSIDE = "198.51.100.77"

@@ -1,0 +1,124 @@
+"""Calico's NAT maps to a ServiceTable: where a new connection to each frontend goes.
+
+felix/bpf/proxy/syncer.go and felix/bpf-gpl/nat_lookup.h of Calico 3.14 to 3.31. ``count -1`` is a black hole; ``local``
+says how many of the first backends run on this node; a frontend 255.255.255.255 is the node port on every address. The
+frontend map is looked up by the longest source prefix: with load balancer source ranges there is an entry for each range
+and a black hole for all other sources.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import msgspec
+
+from svcpath.errors import FormatError
+from svcpath.models.dataplanes.calico import json_document
+from svcpath.models.dataplanes.calico import text as text_layout
+from svcpath.models.dataplanes.calico.held import Head, Held
+from svcpath.models.dataplanes.table import (
+    Dialect,
+    Entry,
+    Frontend,
+    NotUnderstood,
+    Origin,
+    Outcome,
+    ServiceTable,
+    Share,
+    Verdict,
+)
+
+_BLACK_HOLE = -1
+#: The service is left to what comes behind this data plane (felix's BPFExcludeCIDRsFromNAT).
+_EXCLUDED = "nat-exclude"
+_FLAGS = frozenset({"external-local", "internal-local", _EXCLUDED})
+
+
+def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozenset(), source: str = "") -> ServiceTable:
+    """Read a NAT dump. Raises FormatError when no line is of one."""
+    held = Held()
+    (json_document if text.lstrip()[:1] in ("[", "{") else text_layout).read(text, held)
+    held.unread += [
+        (head.id, NotUnderstood(head.line, f"flags {', '.join(sorted(head.flags - _FLAGS))}", str(head.frontend)))
+        for head in held.heads
+        if head.flags - _FLAGS
+    ]
+    not_understood = tuple(line for _, line in held.unread)
+    if not held.heads:
+        raise FormatError(
+            "no frontend in it: give the output of calico-node -bpf nat dump",
+            line=not_understood[0].line if not_understood else 1,
+        )
+    by_frontend: dict[Frontend, list[Head]] = {}
+    for head in held.heads:
+        by_frontend.setdefault(head.frontend, []).append(head)
+    return ServiceTable(
+        dialect=Dialect.CALICO,
+        frontends={frontend: _entry(heads, held) for frontend, heads in by_frontend.items()},
+        node=node,
+        node_addresses=node_addresses,
+        not_understood=not_understood,
+        source=source,
+        families=frozenset(6 if ":" in head.frontend.address else 4 for head in held.heads),
+    )
+
+
+def _entry(heads: list[Head], held: Held) -> Entry:
+    """All entries of one frontend: for every source, or none, and for each source prefix."""
+    general = next((head for head in reversed(heads) if not head.sources), None)
+    ranges = [head for head in heads if head.sources]
+    if general is not None and not ranges:
+        return _for(general, held)
+    lead = _for(general, held) if general is not None else Entry(outcome=Outcome(verdict=Verdict.NONE))
+    by_source = tuple((head.sources, _for(head, held)) for head in ranges)
+    lines = tuple(dict.fromkeys((*lead.lines, *(line for _, entry in by_source for line in entry.lines))))
+    return msgspec.structs.replace(
+        lead,
+        lines=lines,
+        by_source=by_source,
+        facts={**by_source[0][1].facts, **lead.facts, "sources": tuple(prefix for prefix, _ in by_source)},
+    )
+
+
+def _for(head: Head, held: Held) -> Entry:
+    return Entry(
+        target=str(head.id),
+        lines=(head.line, *(line for (identity, _), (_, line) in held.slots.items() if identity == head.id)),
+        outcome=_outcome(head, held, max(head.count, 0)),
+        by_origin=_by_origin(head, held),
+        facts={"id": head.id, "count": head.count, "local": head.local, "flags": head.flags, "sources": ()},
+    )
+
+
+def _by_origin(head: Head, held: Held) -> dict[str, Outcome] | None:
+    if not head.flags & {"external-local", "internal-local"}:
+        return None
+    everywhere, local = _outcome(head, held, max(head.count, 0)), _outcome(head, held, head.local)
+    inside = local if "internal-local" in head.flags else everywhere
+    outside = local if "external-local" in head.flags else everywhere
+    return {Origin.POD.value: inside, Origin.NODE.value: inside, Origin.EXTERNAL.value: outside}
+
+
+def _outcome(head: Head, held: Held, count: int) -> Outcome:
+    unread: tuple[NotUnderstood, ...] = tuple(line for identity, line in held.unread if identity == head.id)
+    if _EXCLUDED in head.flags:
+        return Outcome(verdict=Verdict.NONE)
+    if head.count == _BLACK_HOLE:
+        return Outcome(verdict=Verdict.DROP)
+    if count == 0:
+        # Without a backend the program answers with port unreachable; with backends elsewhere only it drops.
+        return Outcome(verdict=Verdict.DROP if head.count > 0 else Verdict.REJECT, undecided=unread)
+    part = Fraction(1, count)
+    shares: dict[object, Share] = {}
+    lost = Fraction(0)
+    for place in range(count):
+        backend, line = held.slots.get((head.id, place), (None, 0))
+        if backend is None:
+            lost += part
+            continue
+        before = shares.get(backend)
+        shares[backend] = Share(backend, part + (before.share if before is not None else 0), line)
+    if not shares:
+        return Outcome(verdict=Verdict.DROP, undecided=unread)
+    other = ((Verdict.DROP, lost),) if lost else ()
+    return Outcome(verdict=Verdict.BACKENDS, backends=tuple(shares.values()), other=other, undecided=unread)
