@@ -8,6 +8,8 @@ import pytest
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.text import RawText
+from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
 from svcpath.models.dataplanes import (
     Backend,
@@ -38,10 +40,14 @@ SLICE = slice_of(
 )
 
 
+def _kinds(text: str) -> list[Kind]:
+    return [item.kind for item in recognise(text.encode()) if isinstance(item, Item) and item.kind is not None]
+
+
 def _recognised(text: str) -> ServiceTable:
     """By the way a file takes: told by its words, then parsed."""
-    kinds = [item.kind for item in recognise(text.encode()) if hasattr(item, "kind")]
-    (table,) = parse(kinds[0], text, node="w1", node_addresses=NODE.addresses)
+    (kind,) = _kinds(text)
+    (table,) = parse(kind, text, node="w1", node_addresses=NODE.addresses)
     return table
 
 
@@ -193,10 +199,11 @@ def test_what_kubectl_and_calico_log_before_a_dump_is_no_part_of_it() -> None:
         "2021-05-10 11:05:45.649 [INFO][3708] confd/maps.go 313: Loaded map file descriptor. fd=0x7\n"
         f"{HEAD}\n{SLOTS}"
     )
-    items = recognise(text.encode())
-    assert [item.kind for item in items if hasattr(item, "kind")] == [Kind.CALICO_NAT_DUMP]
-    kept = items[0].value.text  # type: ignore[union-attr]
-    (table,) = parse(Kind.CALICO_NAT_DUMP, kept)
+    (item,) = recognise(text.encode())
+    assert isinstance(item, Item)
+    assert item.kind is Kind.CALICO_NAT_DUMP
+    assert isinstance(item.value, RawText)
+    (table,) = parse(Kind.CALICO_NAT_DUMP, item.value.text)
     assert not table.not_understood
     assert table.frontends[Frontend("10.96.40.80", "TCP", 80)].lines == (3, 4, 5)
 
@@ -240,10 +247,8 @@ def test_cilium_s_frontend_map_names_ids_and_not_addresses_so_nothing_is_accused
 
 def test_cilium_s_reverse_map_is_no_list_of_backends_though_its_title_is_the_same() -> None:
     title = "ID   BACKEND ADDRESS (REVNAT_ID) (SLOT)\n"
-    kinds = [item.kind for item in recognise(f"{title}4    10.96.40.80:80\n".encode()) if hasattr(item, "kind")]
-    assert Kind.CILIUM_BPF_LB_BACKENDS not in kinds
-    backends = recognise(f"{title}501  ANY://10.244.1.80:8080\n".encode())
-    assert [item.kind for item in backends if hasattr(item, "kind")] == [Kind.CILIUM_BPF_LB_BACKENDS]
+    assert Kind.CILIUM_BPF_LB_BACKENDS not in _kinds(f"{title}4    10.96.40.80:80\n")
+    assert _kinds(f"{title}501  ANY://10.244.1.80:8080\n") == [Kind.CILIUM_BPF_LB_BACKENDS]
 
 
 LIST = """ID   Frontend               Service Type   Backend
