@@ -188,7 +188,7 @@ def recorded(paths: Sequence[Path]) -> Source:
 @contextmanager
 def cluster(flags: Cluster) -> Iterator[ClusterSource]:
     """A running cluster, closed at the end."""
-    from svcpath.evidence.sources.inpod import Limits
+    from svcpath.evidence.sources.execs import Limits
     from svcpath.evidence.sources.kube import ClusterSource, Options
     from svcpath.evidence.sources.kube_client import Access
 

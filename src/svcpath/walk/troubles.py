@@ -6,6 +6,7 @@ is no trouble.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,8 @@ from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.walk.findings.finding import LayerResult, NotTested
 
+#: How a look ends that the API server could not hand on to the kubelet of the Pod's node, or that got nothing from it.
+_UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
 Met = tuple[Need, tuple[Observation[Any], ...]]
 
 
@@ -25,6 +28,12 @@ def _is_trouble(one: Observation[Any]) -> bool:
 def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
     """The first look of ``observations`` that went wrong on a cluster, if one did."""
     return next((one for one in observations if _is_trouble(one)), None)
+
+
+def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
+    """A look into a Pod that no command reached."""
+    found = failed(observations)
+    return found if found is not None and _UNREACHED.search(found.reason) else None
 
 
 def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svcpath.evidence.sources.inpod import Limits
+from svcpath.evidence.sources.execs import Limits
 from svcpath.evidence.sources.kube import ClusterSource, Options
 from svcpath.evidence.sources.kube_client import Access
 from tests.evidence.live.server import Api, recorded, serving

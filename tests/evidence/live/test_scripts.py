@@ -121,7 +121,7 @@ def _dialled(*urls: str) -> dict[str, Attempt]:
     done = subprocess.run(script.command(*urls), capture_output=True, check=False, timeout=60)
     program, attempts = dials.read(script.sections(done.stdout)["dial"].decoded, "a/b", "")
     assert program == "python3"
-    return {f"{one.protocol} {one.port}": one for one in attempts}
+    return {f"{one.protocol} {one.port}": one for tried in attempts.values() for one in tried}
 
 
 def test_a_datagram_is_answered_refused_or_neither() -> None:

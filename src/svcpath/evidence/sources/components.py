@@ -16,6 +16,7 @@ from svcpath.evidence.formats import corefile, logs, private, proxyconfig
 from svcpath.evidence.formats.kubernetes import read_page
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_objects import ObjectReader, Selector
+from svcpath.evidence.sources.kubelets import Kubelets
 from svcpath.evidence.sources.node_looks import Agent
 
 Observed = Observation[Any]
@@ -23,14 +24,17 @@ KINDS = frozenset({Kind.LOG, Kind.KUBE_PROXY_CONFIG, Kind.COREFILE})
 _CLUSTER_DNS = Selector("k8s-app", ("kube-dns", "node-local-dns"))
 #: Lines of a component's log.
 _TAIL = 400
+#: For one log, which is read through the kubelet of the Pod's node.
+_SECONDS = 6.0
 
 
 class ComponentReader:
     """Meets Needs for logs and configuration; each log is read once."""
 
-    def __init__(self, client: KubeClient, objects: ObjectReader) -> None:
+    def __init__(self, client: KubeClient, objects: ObjectReader, kubelets: Kubelets) -> None:
         self._client = client
         self._objects = objects
+        self._kubelets = kubelets
         self._logs: dict[str, asyncio.Task[Observed]] = {}
         self._maps: dict[str, asyncio.Task[list[Observed]]] = {}
 
@@ -73,10 +77,14 @@ class ComponentReader:
         command = shlex.join(["kubectl", "-n", namespace, "logs", name, "-c", container, f"--tail={_TAIL}"])
         where = Provenance(source="kube", command=command, node=node, pod=pod, container=container)
         query = [("container", container), ("tailLines", str(_TAIL)), ("limitBytes", str(1 << 20))]
+        self._kubelets.place(pod, node)
+        seconds = self._kubelets.patience(pod, _SECONDS)
         try:
-            data = await self._client.get(f"/api/v1/namespaces/{namespace}/pods/{name}/log", query)
+            path = f"/api/v1/namespaces/{namespace}/pods/{name}/log"
+            data = await self._client.request("GET", path, query, most=seconds)
         except ApiTrouble as error:
-            reason = str(error)
+            self._kubelets.failed(pod, error, seconds)
+            reason = f"{error} (logs come from the kubelet of node {node})" if error.status == 0 else str(error)
             if error.status == 403:
                 reason = (
                     f"forbidden: no right to get pods/log in namespace {namespace}; the rule: "

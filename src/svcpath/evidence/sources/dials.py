@@ -96,26 +96,32 @@ def script() -> Script:
     return Script.of({"dial": available(tuple(DIALS), DIALS)}, {"DIAL": _PYTHON_DIAL})
 
 
-def read(text: str, client: str, at: str) -> tuple[str, tuple[Attempt, ...]]:
-    """The program that dialled ("none": there is nothing to dial with) and its attempts."""
+def read(text: str, client: str, at: str) -> tuple[str, dict[str, tuple[Attempt, ...]]]:
+    """The program that dialled ("none": there is nothing to dial with) and its attempts by URL."""
     program, _, rows = text.partition("\n")
-    return program, tuple(found for row in rows.split("\n") if (found := attempt_of(row, program, client, at)))
+    found: dict[str, tuple[Attempt, ...]] = {}
+    for row in rows.split("\n"):
+        if (attempt := attempt_of(row, program, client, at)) is not None:
+            url = row.partition("\t")[0]
+            found[url] = (*found.get(url, ()), attempt)
+    return program, found
 
 
 def dial_command(program: str, url: str) -> str:
     where = target(url) or ("ADDRESS", 0)
+    place = f'("{where[0]}", {where[1]})'
     if url.startswith("udp"):
         text = (
             f"import socket; s=socket.socket(socket.{'AF_INET6' if ':' in where[0] else 'AF_INET'},socket.SOCK_DGRAM); "
         )
-        text += f"s.connect({where!r}); s.settimeout(2); s.send(b''); print(s.recv(512))"
+        text += f"s.connect({place}); s.settimeout(2); s.send(b); print(s.recv(512))"
         return f"{program} -c {shlex.quote(text)}"
     if url.startswith("large"):
         return f"curl -svk -m 4 -H \"X-Pad: $(printf %3000s | tr ' ' x)\" {shlex.quote('http' + url[5:] + '/')}"
     if program == "curl" and url.startswith("http"):
         return f"curl -svk --connect-timeout 2 {shlex.quote(url + '/')}"
     if program.startswith("python"):
-        return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({where!r}, 2))')}"
+        return f"{program} -c {shlex.quote(f'import socket; print(socket.create_connection({place}, 2))')}"
     if program == "nc":
         return f"nc -v -z -w 2 {where[0]} {where[1]}"
     if program == "wget":

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -28,60 +27,16 @@ from svcpath.evidence.sources import dials, lookups
 from svcpath.evidence.sources import inpod_scripts as scripts
 from svcpath.evidence.sources.containers import container_of, no_shell, others, said
 from svcpath.evidence.sources.debug_container import attach
+from svcpath.evidence.sources.execs import Execs
 from svcpath.evidence.sources.inpod_runtime import Process, application, family, jvms, libc, processes, runtime
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
-from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kube_objects import ObjectReader
 
 Observed = Observation[Any]
 CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME, Kind.JVM)
 KINDS = frozenset({*CLIENT_FILES, Kind.SOCKETS, Kind.LOOKUPS, Kind.ATTEMPTS})
-EXEC_RULE = 'the rule: {apiGroups: [""], resources: ["pods/exec"], verbs: ["get", "create"]}'
 _FILES = {Kind.RESOLV_CONF: "resolv.conf", Kind.HOSTS: "hosts", Kind.NSSWITCH_CONF: "nsswitch.conf"}
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What one run may do. ``probes`` counts connection attempts, ``execs`` commands in containers."""
-
-    execs: int = 200
-    probes: int = 200
-
-
-class Done(msgspec.Struct, frozen=True):
-    """One exec that was made, for the audit line."""
-
-    pod: str
-    container: str
-    what: str
-
-
-@dataclass
-class Execs:
-    """Runs commands in containers, counts them, and turns every refusal into words."""
-
-    client: KubeClient
-    allowed: bool = True
-    limits: Limits = field(default_factory=Limits)
-    done: list[Done] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
-
-    async def run(self, pod: str, container: str, command: list[str], what: str, *, seconds: float = 15.0) -> Executed:
-        """Raises ApiTrouble with the reason when the command could not be started."""
-        if not self.allowed:
-            raise ApiTrouble("not looked at: --no-exec")
-        if len(self.done) >= self.limits.execs:
-            raise ApiTrouble(f"not looked at: the cap of {self.limits.execs} execs is reached")
-        namespace, _, name = pod.rpartition("/")
-        self.done.append(Done(pod, container, what))
-        try:
-            return await self.client.execute(namespace, name, container, command, seconds=seconds)
-        except ApiTrouble as error:
-            if error.status == 403:
-                raise ApiTrouble(
-                    f"forbidden: no right to exec in Pods of namespace {namespace}; {EXEC_RULE}", status=403
-                ) from error
-            raise
 
 
 class _Looked(msgspec.Struct, frozen=True):
@@ -120,6 +75,7 @@ class PodReader:
         pod = next((one for one in found.objects if isinstance(one, api.Pod)), None)
         if pod is None:
             return (self._unreadable(need, f"there is no Pod {need.pod}"),)
+        self._execs.kubelets.place(need.pod, pod.spec.node_name)
         if (pod.status.phase or "") != "Running":
             return (self._unreadable(need, f"Pod {need.pod} is {pod.status.phase or 'not running'}"),)
         try:
@@ -129,7 +85,7 @@ class PodReader:
             if need.kind is Kind.LOOKUPS:
                 return (await self._lookups(need, container),)
             if need.kind is Kind.ATTEMPTS:
-                return (await self._attempts(need, container),)
+                return await self._attempts(need, container)
             return (await self._file(need, pod, container),)
         except (ApiTrouble, FormatError) as error:
             return (self._unreadable(need, str(error)),)
@@ -317,11 +273,12 @@ class PodReader:
 
     # --- connections ------------------------------------------------------------------------------------------------
 
-    async def _attempts(self, need: Need, container: str) -> Observed:
+    async def _attempts(self, need: Need, container: str) -> tuple[Observed, ...]:
+        """An observation for each place, with the command that connects there again."""
         left = self._execs.limits.probes - self._probes
         urls = need.about[: max(left, 0)]
         if not urls:
-            return self._unreadable(need, f"the cap of {self._execs.limits.probes} probes is reached")
+            return (self._unreadable(need, f"the cap of {self._execs.limits.probes} probes is reached"),)
         self._probes += len(urls)
         script = dials.script()
         seconds = 10 + 5 * (len(urls) / 16)
@@ -334,19 +291,26 @@ class PodReader:
                 return await self._attempts(need, beside)
             if no_shell(done):
                 raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
-            return self._unreadable(need, done.trouble or said(done))
+            return (self._unreadable(need, done.trouble or said(done)),)
         program, attempts = dials.read(section.decoded, need.pod, self._client.at)
         if program == "none":
             wanted = ", ".join(dials.DIALS)
-            return self._unreadable(need, f"container {container} has nothing to connect with ({wanted})")
-        where = self._provenance(need, container, dials.dial_command(program, urls[0]))
-        if not attempts and all(url.startswith("udp") for url in urls):
-            return self._unreadable(
-                need, f"container {container} has no python3, and {program} sends no datagrams", where
-            )
+            return (self._unreadable(need, f"container {container} has nothing to connect with ({wanted})"),)
         if not attempts:
-            return self._unreadable(need, done.trouble or f"{program} printed no result", where)
-        return Observation(need.kind, State.PRESENT, Attempts(attempts=attempts, repeated=True), provenance=where)
+            datagrams = all(url.startswith("udp") for url in urls)
+            without = f"container {container} has no python3, and {program} sends no datagrams"
+            reason = without if datagrams else done.trouble or f"{program} printed no result"
+            where = self._provenance(need, container, dials.dial_command(program, urls[0]))
+            return (self._unreadable(need, reason, where),)
+        return tuple(
+            Observation(
+                need.kind,
+                State.PRESENT,
+                Attempts(attempts=tried, repeated=True),
+                provenance=self._provenance(need, container, dials.dial_command(program, url)),
+            )
+            for url, tried in attempts.items()
+        )
 
     # --- provenance -------------------------------------------------------------------------------------------------
 

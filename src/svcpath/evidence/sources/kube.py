@@ -20,7 +20,8 @@ from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.sources import ahead, inpod, node, rights
-from svcpath.evidence.sources.inpod import Done, Execs, Limits, PodReader
+from svcpath.evidence.sources.execs import Done, Execs, Limits
+from svcpath.evidence.sources.inpod import PodReader
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
 from svcpath.evidence.sources.node import NodeReader

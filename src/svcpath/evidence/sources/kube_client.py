@@ -88,6 +88,8 @@ class KubeClient:
             if named is None and not _has_kubeconfig() and _in_cluster():
                 config.load_incluster_config(client_configuration=configuration)
                 self.namespace = _own_namespace()
+            elif named is None and not _has_kubeconfig():
+                raise _configuration_error("", self.access)
             else:
                 loader = await asyncio.wait_for(
                     config.load_kube_config(
@@ -147,7 +149,10 @@ class KubeClient:
         query: Sequence[tuple[str, str]] = (),
         body: bytes | None = None,
         content_type: str = "application/json",
+        *,
+        most: float = ONE_REQUEST,
     ) -> bytes:
+        """The body of one request, in at most ``most`` seconds. Raises ApiTrouble."""
         import aiohttp
 
         url = self.server + path + ("?" + urlencode(query) if query else "")
@@ -155,7 +160,7 @@ class KubeClient:
         headers["Accept"] = "application/json"
         if body is not None:
             headers["Content-Type"] = content_type
-        seconds = min(ONE_REQUEST, self.remaining())
+        seconds = min(most, self.remaining())
         if seconds <= 0:
             raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up")
         self.calls.append(Call(method, path))
@@ -222,7 +227,7 @@ class KubeClient:
                     if message.type is aiohttp.WSMsgType.BINARY and not stream.take(message.data):
                         break
         except TimeoutError:
-            return stream.ended(f"the command did not end in {seconds:.0f} s")
+            return stream.ended(f"the command did not end in {seconds:.0f} s", late=True)
         except aiohttp.WSServerHandshakeError as error:
             words = _message(error.status, b"")
             if error.status in (500, 502, 503, 504):

@@ -13,13 +13,18 @@ import msgspec
 
 
 class Executed(msgspec.Struct, frozen=True):
-    """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then."""
+    """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then. ``silent``:
+    the kubelet was not reached, or the time was over before anything came."""
 
     out: bytes
     err: bytes
     code: int | None
     trouble: str = ""
     truncated: bool = False
+    silent: bool = False
+
+    def because(self, trouble: str) -> Executed:
+        return msgspec.structs.replace(self, trouble=trouble)
 
 
 class Status(msgspec.Struct):
@@ -60,15 +65,18 @@ class Stream:
             return False
         return True
 
-    def ended(self, trouble: str) -> Executed:
+    def ended(self, trouble: str, *, late: bool = False) -> Executed:
+        """``late``: its time was over."""
         code: int | None = None
+        silent = late and not (self.out or self.err)
         if self.truncated:
             trouble = f"more than {self._limit // 1024 // 1024} MiB of output"
         elif self.status is not None:
             code = _exit_code(self.status)
             if code is None:
+                silent = _NO_KUBELET.search(self.status.message) is not None
                 trouble = _kubelet(self.status.message) or "the command could not be run"
-        return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated)
+        return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated, silent)
 
 
 #: The API server's words for a kubelet that it can't connect to: the URL holds the whole command.

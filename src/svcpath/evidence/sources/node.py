@@ -21,7 +21,7 @@ from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats import commands
 from svcpath.evidence.sources import components, dials, node_looks
-from svcpath.evidence.sources.inpod import Execs
+from svcpath.evidence.sources.execs import Execs
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Executed
@@ -74,7 +74,7 @@ class NodeReader:
         self._seen: dict[str, asyncio.Task[_Seen]] = {}
         self._flows_stand = True
         self._agents: asyncio.Task[tuple[Agent, ...]] | None = None
-        self._components = components.ComponentReader(client, objects)
+        self._components = components.ComponentReader(client, objects, execs.kubelets)
         self.troubles: list[str] = []
 
     async def meet(self, need: Need) -> tuple[Observed, ...]:
@@ -115,6 +115,8 @@ class NodeReader:
             if listed.trouble:
                 self.troubles.append(listed.trouble)
             found.extend(agent for pod in listed.objects if isinstance(pod, api.Pod) and (agent := _agent(pod)))
+        for one in found:
+            self._execs.kubelets.place(one.pod, one.node)
         return tuple(sorted(found, key=lambda one: (one.node, one.kind)))
 
     async def _in_namespace(self, namespace: str) -> Listed:
@@ -225,9 +227,15 @@ class NodeReader:
         program, attempts = dials.read(section.decoded if section else "none", f"node/{need.node}", self._client.at)
         if not attempts:
             return (_unreadable(need, need.node, done.trouble or f"{agent.pod} has nothing to connect with"),)
-        where = self._where(need, need.node, agent, dials.dial_command(program, need.about[0]))
-        value = Attempts(attempts=attempts, repeated=True)
-        return (Observation(need.kind, State.PRESENT, value, provenance=where),)
+        return tuple(
+            Observation(
+                need.kind,
+                State.PRESENT,
+                Attempts(attempts=tried, repeated=True),
+                provenance=self._where(need, need.node, agent, dials.dial_command(program, url)),
+            )
+            for url, tried in attempts.items()
+        )
 
     async def _ask(self, agent: Agent, frontends: tuple[str, ...] = ()) -> dict[str, Section] | str:
         script = Script.of({**agent.looks, **({"flows": node_looks.FLOWS} if frontends else {})})
@@ -237,7 +245,7 @@ class NodeReader:
             sections = script.sections(done.out)
             if sections:
                 return sections
-            if done.code not in (126, 127, None) or done.out:
+            if done.code not in (126, 127, None) or done.out or done.silent:
                 return done.trouble or f"the shell in {agent.pod} ended with {done.code}"
             return await self._without_shell(agent, done)
         except ApiTrouble as error:

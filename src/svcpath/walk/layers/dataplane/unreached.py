@@ -7,7 +7,6 @@ there already. So this decides nothing by itself, and nothing else that was seen
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from svcpath.evidence.facts.need import Kind
@@ -19,9 +18,7 @@ from svcpath.walk.findings.finding import Evidence, Hypothesis, Judgement, Stand
 from svcpath.walk.layers.endpoints.readiness import why_not_ready
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene
-from svcpath.walk.troubles import failed
-
-_UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
+from svcpath.walk.troubles import unreached
 
 
 def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
@@ -29,8 +26,8 @@ def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
     if not node or not request.client_name:
         return Judgement(looked=False)
     reply = yield from ask.one(ask.in_client(request, Kind.RESOLV_CONF))
-    silent = failed(reply.observations)
-    if reply.present or silent is None or not _UNREACHED.search(silent.reason):
+    silent = unreached(reply.observations)
+    if reply.present or silent is None:
         return Judgement(looked=False)
     reached = yield from _elsewhere(view, node)
     if reached is None:

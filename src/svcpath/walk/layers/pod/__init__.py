@@ -6,7 +6,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.pod import direct, one_family, policies, routes, segments, state
+from svcpath.walk.layers.pod import cut_off, direct, one_family, policies, routes, segments, state
 from svcpath.walk.request import Request
 from svcpath.walk.scene import host_port, scene
 from svcpath.walk.shell import shell
@@ -21,8 +21,9 @@ def layer(request: Request) -> Asking[LayerResult]:
         Need(Kind.ATTEMPTS, pod=request.client, cost=Cost.PROBE, permission="create pods/exec")
     )
     policy = yield from policies.check(view, attempts)
+    rivals = yield from cut_off.check(view, attempts)
     judgements = [
-        direct.check(view, attempts),
+        direct.check(view, attempts, rivals),
         (yield from one_family.check(view, attempts)),
         (yield from routes.check(view, attempts)),
         (yield from segments.check(view, attempts)),

@@ -7,6 +7,7 @@ dropped. So refused and timed out are findings of this layer with rival hypothes
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 
@@ -31,7 +32,8 @@ _NO_HTTP = re.compile(f"^{NO_REPLY}|closed without|no HTTP reply|empty reply|res
 FAILED = ("refused", "timeout", "reset", "no-route", "error")
 
 
-def check(view: Scene, attempts: Reply) -> Judgement:
+def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Judgement:
+    """``cut_off``: by endpoint address, what is supported where its node takes no command either."""
     found = tried(view, attempts)
     if not found:
         return Judgement(looked=False)
@@ -57,7 +59,11 @@ def check(view: Scene, attempts: Reply) -> Judgement:
         share = "" if len(failed) == len(held) else f" in {len(failed)} of {len(held)} attempts"
         outcome = failed[-1].outcome
         phrases.append(f"direct {place} {outcome}{share}")
-        findings.append(_finding(view, endpoint, port, failed[-1], observation, share))
+        made = _finding(view, endpoint, port, failed[-1], observation, share)
+        if newest.outcome in FAILED and (rival := cut_off.get(address)) is not None:
+            first, *others = made.hypotheses
+            made = msgspec.structs.replace(made, hypotheses=(first, rival, *others))
+        findings.append(made)
     gaps: tuple[NotTested, ...] = ()
     if quiet:
         why = "nothing came back, which is not a refusal: only a reply of the application would show more"
