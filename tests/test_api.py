@@ -9,11 +9,14 @@ import re
 import subprocess
 import sys
 import typing
+from collections.abc import Sequence
 
 import pytest
 
 import svcpath
 from svcpath import api, errors
+from svcpath.evidence.facts.need import Need
+from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report, encode
@@ -81,7 +84,7 @@ def test_a_source_of_ones_own_is_enough() -> None:
             self.asked = 0
             self._inner: Source = recording("iptables")
 
-        def observe(self, needs):  # type: ignore[no-untyped-def]
+        def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[typing.Any], ...]]:
             self.asked += len(needs)
             return self._inner.observe(needs)
 

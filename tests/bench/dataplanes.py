@@ -6,6 +6,7 @@ that need neither are measured, and the result says so.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import os
@@ -295,10 +296,10 @@ class Bench:
             for flavour in ("nft", "legacy"):
                 tool = f"iptables-{flavour}"
                 sys.stderr.write(f"{label}: {tool}\n")
-                testing = best(lambda tool=tool: run(f"{tool}-restore", "--test", text=loadable), 3)  # type: ignore[misc]
+                testing = best(functools.partial(run, f"{tool}-restore", "--test", text=loadable), 3)
                 self.ratio(f"iptables {label}: text to table / {tool}-restore --test", parsing, testing, 0.5)
                 run(f"{tool}-restore", text=loadable)
-                printing = best(lambda tool=tool: run(f"{tool}-save"), 3 if real else 1)  # type: ignore[misc]
+                printing = best(functools.partial(run, f"{tool}-save"), 3 if real else 1)
                 self.ratio(f"iptables {label}: text and objects to drift / {tool}-save", drifting, printing, 1.0)
                 for name in ("nat", "filter", "mangle"):
                     run(tool, "-t", name, "-F")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -92,9 +93,9 @@ def test_without_a_terminal_and_without_yes_nothing_is_done(tmp_path: Path, capf
     ],
 )
 def test_an_outage_is_refused(
-    cluster: object, scenario: str, why: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    cluster: Callable[[], Cluster], scenario: str, why: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    made = cluster()  # type: ignore[operator]
+    made = cluster()
     with serving(made) as url:
         assert _run(url, tmp_path, "--scenario", scenario, "--act", "--yes") == 2
     assert made.asked == []

@@ -25,6 +25,8 @@ class Script:
         self.expired = 0
         self.lists: set[int] = set()
         self.finished = False
+        #: Nothing changes while it is set.
+        self.resting = False
 
     def change(self) -> None:
         with self.condition:
@@ -136,8 +138,9 @@ def play(script: Script, changes: int, every: float) -> threading.Thread:
         for _ in range(changes):
             if script.finished:
                 return
-            script.change()
-            time.sleep(every)
+            if not script.resting:
+                script.change()
+            time.sleep(0.2 if script.resting else every)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()

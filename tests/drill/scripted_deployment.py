@@ -141,9 +141,17 @@ class Cluster:
         )
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.cluster = cluster
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Any
+    server: Server
 
     def log_message(self, *_: object) -> None:
         pass
@@ -159,7 +167,7 @@ class Handler(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
 
     def do_GET(self) -> None:
-        cluster: Cluster = self.server.cluster
+        cluster = self.server.cluster
         url = urlsplit(self.path)
         query, parts = parse_qs(url.query), url.path.strip("/").split("/")
         if url.path == "/version":
@@ -197,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
                     return
 
     def do_DELETE(self) -> None:
-        cluster: Cluster = self.server.cluster
+        cluster = self.server.cluster
         name, body = self.path.rsplit("/", 1)[1], self._body()
         cluster.asked.append(("DELETE", self.path, body))
         pod = cluster.objects["pods"].get(name)
@@ -208,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
         self._whole({})
 
     def do_PATCH(self) -> None:
-        cluster: Cluster = self.server.cluster
+        cluster = self.server.cluster
         cluster.asked.append(("PATCH", self.path, self._body()))
         cluster.restart()
         self._whole({})
@@ -217,10 +225,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(cluster: Cluster) -> Iterator[str]:
     """The address of the server while the block runs."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.cluster = cluster  # type: ignore[attr-defined]
-    with running(server) as port:
+    with running(Server(cluster)) as port:
         try:
             yield f"http://127.0.0.1:{port}"
         finally:

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from svcpath.lab.faults.fault import Expect, Fault, Target
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.kubectl import Kubectl
+from svcpath.lab.providers.base import Provider
 from svcpath.lab.score import ask
 from svcpath.lab.score import run as score_run
 from svcpath.lab.score.run import Run
@@ -53,7 +54,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, An
 
 
 def _ground(context: str = "") -> Ground:
-    return Ground(_Cluster(context), _Cluster(context).kubectl(), Scene.draw(random.Random(5)))  # type: ignore[arg-type]
+    made = _Cluster(context)
+    return Ground(cast(Provider, made), made.kubectl(), Scene.draw(random.Random(5)))
 
 
 def test_the_cluster_is_given_by_kubeconfig_and_context_alone(
@@ -118,8 +120,9 @@ def stage(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[list[str], dict[str
     return done
 
 
-def _run(**options: Any) -> Run:
-    return Run(_Cluster(), "lab", "nftables", random.Random(1), lambda line: None, **options)  # type: ignore[arg-type]
+def _run(evidence: tuple[str, ...] = ask.EVIDENCE, until: float | None = None) -> Run:
+    made = cast(Provider, _Cluster())
+    return Run(made, "lab", "nftables", random.Random(1), lambda line: None, evidence=evidence, until=until)
 
 
 def test_a_fault_is_judged_on_both_kinds_of_evidence_the_live_one_while_it_stands(stage: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import http.server
 import io
@@ -34,13 +35,10 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     root.mkdir()
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments: object, **names: object) -> None:
-            super().__init__(*arguments, directory=str(root), **names)  # type: ignore[arg-type]
-
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield root, f"http://127.0.0.1:{server.server_port}"

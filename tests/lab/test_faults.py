@@ -7,7 +7,7 @@ import random
 import re
 import time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 import yaml
@@ -22,6 +22,7 @@ from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene, merge
 from svcpath.lab.kubectl import Kubectl
+from svcpath.lab.providers.base import Provider
 
 CATALOGUE = resources.folder().parents[1] / "walk" / "findings" / "catalogue.yaml"
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
@@ -143,7 +144,7 @@ def _ground(tmp_path: Path) -> Ground:
     kubectl = tmp_path / "kubectl"
     kubectl.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\ncat > {tmp_path}/stdin 2>/dev/null\nexit 0\n')
     kubectl.chmod(0o755)
-    return Ground(_Nothing(), Kubectl(kubectl, tmp_path / "k"), Scene.draw(random.Random(4)))  # type: ignore[arg-type]
+    return Ground(cast(Provider, _Nothing()), Kubectl(kubectl, tmp_path / "k"), Scene.draw(random.Random(4)))
 
 
 def test_a_text_that_is_one_placeholder_takes_the_values_type(tmp_path: Path) -> None:

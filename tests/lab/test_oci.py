@@ -10,6 +10,12 @@ from pathlib import Path
 from svcpath.lab.images import oci
 
 
+def _content(tar: tarfile.TarFile, name: str) -> bytes:
+    held = tar.extractfile(name)
+    assert held is not None, f"{name} is no file"
+    return held.read()
+
+
 def test_every_descriptor_of_a_layout_names_a_blob_with_that_digest_and_size(tmp_path: Path) -> None:
     layer = oci.layer_of_files(
         {"usr/bin/hello": (b"#!/bin/sh\necho hello\n", 0o755), "etc/x": (b"1", 0o644)}, tmp_path / "l.tar"
@@ -17,7 +23,7 @@ def test_every_descriptor_of_a_layout_names_a_blob_with_that_digest_and_size(tmp
     image = oci.Image("lab.local/hello:1", (layer,), ("/usr/bin/hello",), {"B": "2", "A": "1"})
     path = oci.write(image, tmp_path / "image.tar", architecture="amd64")
     with tarfile.open(path) as tar:
-        blobs = {name: tar.extractfile(name).read() for name in tar.getnames()}  # type: ignore[union-attr]
+        blobs = {name: _content(tar, name) for name in tar.getnames()}
     index = json.loads(blobs["index.json"])
     assert json.loads(blobs["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
 

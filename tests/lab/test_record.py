@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from svcpath.lab.command import Completed
 from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered
+from svcpath.lab.providers.base import NotOffered, Provider
 from svcpath.lab.record import Asked, record
 
 KUBECTL = """#!/bin/sh
@@ -66,8 +66,8 @@ class _Cluster:
 
 def _record(folder: Path, *, on_nodes: bool = True) -> tuple[dict[str, str], list[str]]:
     asked = Asked(("shop",), ("shop/client",), names=("web", "wbe"))
-    cluster = _Cluster(folder, on_nodes=on_nodes)
-    missing = record(cluster, folder / "out", asked, lambda line: None)  # type: ignore[arg-type]
+    cluster = cast(Provider, _Cluster(folder, on_nodes=on_nodes))
+    missing = record(cluster, folder / "out", asked, lambda line: None)
     return {path.name: path.read_text() for path in (folder / "out").iterdir()}, missing
 
 

@@ -214,7 +214,8 @@ def _chains(text: str) -> str:
 def as_dict(report: Report) -> dict[str, Any]:
     import msgspec
 
-    return msgspec.to_builtins(report)  # type: ignore[no-any-return]
+    made: dict[str, Any] = msgspec.to_builtins(report)
+    return made
 
 
 def check(one: Case) -> None:

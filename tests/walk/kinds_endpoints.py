@@ -7,14 +7,14 @@ from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, p
 # --- Pods and readiness -------------------------------------------------------------------------------------------
 
 
-def _all_pods(**change: object) -> Cluster:
+def _all_pods(*, phase: str = "Running", waiting: str = "") -> Cluster:
     made = Cluster()
     for name in ("w1", "w2"):
         made.add(node(name))
     made.add(service())
     for number in (1, 2):
-        ips = () if change.get("phase") == "Pending" and not change.get("waiting") else (f"10.244.{number}.9",)
-        made.add(pod(f"web-{number}", ips, node=f"w{number}", ready=False, **change))  # type: ignore[arg-type]
+        ips = () if phase == "Pending" and not waiting else (f"10.244.{number}.9",)
+        made.add(pod(f"web-{number}", ips, node=f"w{number}", ready=False, phase=phase, waiting=waiting))
     return made.settle()
 
 

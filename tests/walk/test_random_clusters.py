@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -64,74 +63,73 @@ def test_a_healthy_cluster_is_healthy(made: Cluster) -> None:
 
 # --- one mutation ---------------------------------------------------------------------------------------------------
 
-Mutate = Callable[[Cluster, Any], None]
+Mutate = Callable[[Cluster, st.DataObject], None]
 
 
-def _pod(made: Cluster, draw: Any) -> Obj:
+def _pod(made: Cluster, data: st.DataObject) -> Obj:
     mine = [one for one in made.of("Pod") if one["metadata"]["name"].startswith("web-")]
-    return draw(st.sampled_from(mine))  # type: ignore[no-any-return]
+    return data.draw(st.sampled_from(mine))
 
 
-def _target(made: Cluster, draw: Any) -> int:
+def _target(made: Cluster, data: st.DataObject) -> int:
     held = made.sockets["web-1"]
     assert held is not None
-    return draw(st.sampled_from([one[2] for one in held]))  # type: ignore[no-any-return]
+    return data.draw(st.sampled_from([one[2] for one in held]))
 
 
-def _selector(made: Cluster, draw: Any) -> None:
+def _selector(made: Cluster, data: st.DataObject) -> None:
     selector = made.get("Service")["spec"]["selector"]
-    selector[draw(st.sampled_from(sorted(selector)))] += "x"
+    selector[data.draw(st.sampled_from(sorted(selector)))] += "x"
 
 
-def _named_port(made: Cluster, draw: Any) -> None:
+def _named_port(made: Cluster, data: st.DataObject) -> None:
     made.get("Service")["spec"]["ports"][0]["targetPort"] = "no-such-name"
 
 
-def _closed(made: Cluster, draw: Any) -> None:
-    name, target = _pod(made, draw)["metadata"]["name"], _target(made, draw)
+def _closed(made: Cluster, data: st.DataObject) -> None:
+    name, target = _pod(made, data)["metadata"]["name"], _target(made, data)
     made.sockets[name] = [one for one in made.sockets[name] or () if one[2] != target] or [("tcp", "0.0.0.0", 1)]
 
 
-def _loopback(made: Cluster, draw: Any) -> None:
-    name = _pod(made, draw)["metadata"]["name"]
+def _loopback(made: Cluster, data: st.DataObject) -> None:
+    name = _pod(made, data)["metadata"]["name"]
     made.sockets[name] = [(proto, "127.0.0.1", number) for proto, _, number in made.sockets[name] or ()]
 
 
-def _unready(made: Cluster, draw: Any) -> None:
+def _unready(made: Cluster, data: st.DataObject) -> None:
     for one in made.of("Pod"):
         one["status"]["conditions"][0]["status"] = "False"
         one["status"]["containerStatuses"][0]["ready"] = False
 
 
-def _ghost(made: Cluster, draw: Any) -> None:
+def _ghost(made: Cluster, data: st.DataObject) -> None:
     made.settle()
     one = made.get("EndpointSlice")
     address = "10.244.1.250" if one["addressType"] == "IPv4" else "fd00:244:1::250"
     one["endpoints"].append(endpoint(address, "web-gone"))
-    made.settle = lambda: made  # type: ignore[method-assign]
 
 
-def _dead_node(made: Cluster, draw: Any) -> None:
+def _dead_node(made: Cluster, data: st.DataObject) -> None:
     used = sorted({one["spec"]["nodeName"] for one in made.of("Pod") if one["metadata"]["name"].startswith("web-")})
-    made.get("Node", draw(st.sampled_from(used)))["status"]["conditions"][0].update(status="Unknown", reason="Gone")
+    made.get("Node", data.draw(st.sampled_from(used)))["status"]["conditions"][0].update(
+        status="Unknown", reason="Gone"
+    )
 
 
-def _vanished(made: Cluster, draw: Any) -> None:
+def _vanished(made: Cluster, data: st.DataObject) -> None:
     made.get("Service")["metadata"]["name"] = "webx"
 
 
-def _protocol(made: Cluster, draw: Any) -> None:
+def _protocol(made: Cluster, data: st.DataObject) -> None:
     made.settle()
     for one in made.of("EndpointSlice"):
         one["ports"][0]["protocol"] = "SCTP"
-    made.settle = lambda: made  # type: ignore[method-assign]
 
 
-def _renamed(made: Cluster, draw: Any) -> None:
+def _renamed(made: Cluster, data: st.DataObject) -> None:
     made.settle()
     for one in made.of("EndpointSlice"):
         one["ports"][0]["name"] = "another-name"
-    made.settle = lambda: made  # type: ignore[method-assign]
 
 
 #: Mutation -> status, layer and the codes it may be found by.
@@ -154,8 +152,10 @@ MUTATIONS: dict[str, tuple[Mutate, str, str, set[str]]] = {
 def test_one_mutation_is_found_at_its_layer(made: Cluster, name: str, data: st.DataObject) -> None:
     mutate, status, layer, codes = MUTATIONS[name]
     made.dumps = False
-    mutate(made, data.draw)
-    report = made.settle().diagnose()
+    mutate(made, data)
+    if not made.of("EndpointSlice"):  # a mutation of the slices themselves comes after the controller
+        made.settle()
+    report = made.diagnose()
     assert (report.verdict.status, report.verdict.layer) == (status, layer), f"{name}: {_said(report)}"
     assert report.verdict.code in codes, f"{name}: {_said(report)}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections import Counter
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 import svcpath
 from svcpath.errors import SourceUnavailable, UsageError
@@ -209,8 +211,11 @@ def test_a_silent_server_costs_no_more_than_the_time_that_was_given(scripted: Ap
 
 
 def test_every_kind_of_refusal_everywhere_still_ends_in_a_report(scripted: Api, source: Source) -> None:
+    def refuses(status: int, path: str, count: int) -> int | None:
+        return status if path != "/version" else None
+
     for status in (403, 429, 500, 410, 404):
-        scripted.trouble = lambda path, count, status=status: status if path != "/version" else None  # type: ignore[misc]
+        scripted.trouble = functools.partial(refuses, status)
         with source(scripted, timeout=6.0) as cluster:
             assert diagnose(cluster).verdict.status in ("inconclusive", "fault")
 
@@ -241,15 +246,15 @@ def test_a_server_that_goes_away_leaves_reasons(scripted: Api, tmp_path: Path) -
         assert "can't be reached" in one(cluster, PODS).reason
 
 
-def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path) -> None:
+def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     handle = scripted.handle
 
-    async def spy(request: Any) -> Any:
+    async def spy(request: web.Request) -> web.StreamResponse:
         said.append(request.headers.get("Impersonate-User", ""))
         return await handle(request)
 
-    scripted.handle = spy  # type: ignore[method-assign]
+    monkeypatch.setattr(scripted, "handle", spy)
     with (
         serving(scripted),
         ClusterSource(Access(kubeconfig=scripted.kubeconfig(tmp_path), as_user="jane", timeout=5)) as cluster,

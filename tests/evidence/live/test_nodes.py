@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -108,7 +108,7 @@ class _Flaky:
 def test_until_fault_keeps_the_round_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svcpath.evidence.sources.until_fault.PAUSE", 0.0)
     flaky = _Flaky()
-    source = UntilFault(flaky, 60.0)  # type: ignore[arg-type]
+    source = UntilFault(cast(ClusterSource, flaky), 60.0)
     need = Need(Kind.ATTEMPTS, pod="a/b", cost=Cost.PROBE, about=("tcp://10.0.0.1:80",))
     (found,) = source.observe([need])
     assert (source.rounds, source.tried, source.failed, flaky.forgotten) == (3, 3, True, True)
@@ -117,5 +117,5 @@ def test_until_fault_keeps_the_round_that_failed(monkeypatch: pytest.MonkeyPatch
 
 def test_until_fault_repeats_nothing_but_connections() -> None:
     flaky = _Flaky()
-    UntilFault(flaky, 60.0).observe([Need(Kind.SERVICE)])  # type: ignore[arg-type]
+    UntilFault(cast(ClusterSource, flaky), 60.0).observe([Need(Kind.SERVICE)])
     assert flaky.rounds == 1

@@ -38,8 +38,8 @@ NODE = NodeView(name="node-a")
 
 
 def _sysctls(number: str) -> Sysctls:
-    lines = case_text(number, "sysctl.txt").splitlines()
-    return Sysctls(dict(tuple(part.strip() for part in line.split("=", 1)) for line in lines if "=" in line))  # type: ignore[misc]
+    parts = [line.partition("=") for line in case_text(number, "sysctl.txt").splitlines()]
+    return Sysctls({name.strip(): value.strip() for name, equals, value in parts if equals})
 
 
 def test_a_pod_that_can_not_reach_itself_has_its_masquerade_rule_and_a_port_without_hairpin() -> None:

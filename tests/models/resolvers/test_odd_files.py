@@ -25,10 +25,18 @@ class Zone:
         return Answer("NOERROR", (found,), 1) if found else Answer("NXDOMAIN")
 
 
-def _ends(probe: str, name: str, zone: Zone | None = None, **files: str) -> str:
-    files.setdefault("resolv_conf", CONF)
-    files.setdefault("nsswitch", FILES)
-    model = registry.for_probe(probe, Environment(**files))  # type: ignore[arg-type]
+def _ends(
+    probe: str,
+    name: str,
+    zone: Zone | None = None,
+    *,
+    resolv_conf: str = CONF,
+    nsswitch: str = FILES,
+    hosts: str = "",
+    family: str = UNSPEC,
+) -> str:
+    environment = Environment(resolv_conf=resolv_conf, nsswitch=nsswitch, hosts=hosts, family=family)
+    model = registry.for_probe(probe, environment)
     assert model is not None
     outcome = run(model, name, zone or Zone()).outcome
     assert outcome is not None

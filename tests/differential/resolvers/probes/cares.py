@@ -4,6 +4,7 @@ import json
 import select
 import socket
 import sys
+from typing import Any
 
 import pycares
 
@@ -11,11 +12,11 @@ import pycares
 def lookup(name: str, family: int) -> dict[str, object]:
     done: list[dict[str, object]] = []
 
-    def callback(result: object, error: int | None) -> None:
+    def callback(result: Any, error: int | None) -> None:
         if error is not None:
             done.append({"ok": False, "code": error, "err": pycares.errno.errorcode[error]})
             return
-        texts = [node.addr[0] for node in result.nodes]  # type: ignore[attr-defined]
+        texts = [node.addr[0] for node in result.nodes]
         done.append({"ok": True, "addrs": [t.decode() if isinstance(t, bytes) else t for t in texts]})
 
     watched: dict[int, tuple[bool, bool]] = {}
