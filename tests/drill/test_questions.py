@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from svcpath.drill.questions import Answer, Answered, answers
@@ -11,33 +9,40 @@ from svcpath.models.drain.deletion import Deletion, Exit
 from svcpath.models.drain.moments import Connection
 from svcpath.models.drain.timeline import Timeline
 
+IN_ORDER = (Exit("app", 0, "Completed", 10.4, 10.0),)
 
-def _deletion(**more: Any) -> Deletion:
-    fields: dict[str, Any] = {
-        "pod": "web-1",
-        "namespace": "shop",
-        "node": "w1",
-        "zero": 100.0,
-        "uncertain": 0.1,
-        "grace": 20,
-        "addresses": ("10.0.0.1",),
-        "noticed": 0.5,
-        "conditions": "",
-        "hook_ends": 10.0,
-        "exits": (Exit("app", 0, "Completed", 10.4, 10.0),),
-        "removed": 10.5,
-        "gone": 11.0,
-        "planes": (),
-    }
-    return Deletion(**{**fields, **more})
+
+def _deletion(exits: tuple[Exit, ...] = IN_ORDER, gone: float | None = 11.0) -> Deletion:
+    return Deletion(
+        pod="web-1",
+        namespace="shop",
+        node="w1",
+        zero=100.0,
+        uncertain=0.1,
+        grace=20,
+        addresses=("10.0.0.1",),
+        noticed=0.5,
+        conditions="",
+        hook_ends=10.0,
+        exits=exits,
+        removed=10.5,
+        gone=gone,
+        planes=(),
+    )
 
 
 def _row(kind: str, start: float, end: float, peer: str = "web-1", outcome: str = "ok") -> Connection:
     return Connection(kind, 100 + start, 100 + start, 100 + start, 100 + start, 100 + end, peer, outcome)
 
 
-def _ask(number: int, *rows: Connection, reported: float | None = 3.0, **more: Any) -> Answered:
-    found = Timeline(100.0, (_deletion(**more),), (), rows, (), reported)
+def _ask(
+    number: int,
+    *rows: Connection,
+    reported: float | None = 3.0,
+    exits: tuple[Exit, ...] = IN_ORDER,
+    gone: float | None = 11.0,
+) -> Answered:
+    found = Timeline(100.0, (_deletion(exits, gone),), (), rows, (), reported)
     return answers(found, {"web-1"})[number - 1]
 
 

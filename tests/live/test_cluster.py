@@ -27,8 +27,8 @@ EXPECTED = {
 }
 
 
-def diagnose(lab: Lab, service: str, **options: Any) -> Report:
-    with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90, **options) as source:
+def diagnose(lab: Lab, service: str, *, as_user: str = "", execs: bool = True) -> Report:
+    with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90, as_user=as_user, execs=execs) as source:
         return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import pytest
 
@@ -79,19 +79,21 @@ def scripted() -> Api:
     return api()
 
 
-Source = Callable[..., AbstractContextManager[ClusterSource]]
+class Source(Protocol):
+    """Opens a ClusterSource over a scripted server."""
+
+    def __call__(
+        self, server: Api, *, timeout: float = 20.0, execs: bool = True, probes: int = 200
+    ) -> AbstractContextManager[ClusterSource]: ...
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Source:
-    """A ClusterSource over a scripted server: source(api, timeout=..., execs=...)."""
-    from contextlib import contextmanager
-
     @contextmanager
-    def opened(server: Api, *, timeout: float = 20.0, execs: bool = True, **limits: Any) -> Any:
+    def opened(server: Api, *, timeout: float = 20.0, execs: bool = True, probes: int = 200) -> Iterator[ClusterSource]:
         with serving(server):
             access = Access(kubeconfig=server.kubeconfig(tmp_path), timeout=timeout)
-            with ClusterSource(access, Options(execs=execs, limits=Limits(**limits))) as found:
+            with ClusterSource(access, Options(execs=execs, limits=Limits(probes=probes))) as found:
                 yield found
 
     return opened

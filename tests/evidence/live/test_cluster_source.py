@@ -30,8 +30,8 @@ SLICES = Need(Kind.ENDPOINT_SLICE, namespace=NAMESPACE, service="wrong-port")
 PODS = Need(Kind.POD, namespace=NAMESPACE)
 
 
-def diagnose(source: ClusterSource, service: str = "wrong-port", **options: Any) -> Report:
-    return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client", **options)
+def diagnose(source: ClusterSource, service: str = "wrong-port", *, thorough: bool = False) -> Report:
+    return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client", thorough=thorough)
 
 
 def one(source: ClusterSource, need: Need) -> Observation[Any]:

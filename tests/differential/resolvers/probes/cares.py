@@ -9,7 +9,7 @@ from typing import Any
 import pycares
 
 
-def lookup(name: str, family: int) -> dict[str, object]:
+def lookup(name: str, family: socket.AddressFamily) -> dict[str, object]:
     done: list[dict[str, object]] = []
 
     def callback(result: Any, error: int | None) -> None:
