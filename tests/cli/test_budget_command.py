@@ -129,6 +129,7 @@ metadata:
     service.beta.kubernetes.io/aws-load-balancer-healthcheck-unhealthy-threshold: "3"
 spec:
   type: LoadBalancer
+  externalTrafficPolicy: Local
   selector: {app: web}
   ports: [{port: 80, targetPort: 8080}]
 """

@@ -236,14 +236,14 @@ def test_a_health_check_of_google_cloud_is_read(tmp_path: Path, capfd: pytest.Ca
         ("do-loadbalancer-healthcheck-check-interval-seconds", "do-loadbalancer-healthcheck-unhealthy-threshold"),
     ],
 )
-def test_annotations_of_cloud_controllers_tell_the_removal(
+def test_annotations_of_cloud_controllers_tell_the_removal_where_the_node_is_checked_for_its_last_pod(
     interval: str, threshold: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
     notes = {f"service.beta.kubernetes.io/{interval}": "10", f"service.beta.kubernetes.io/{threshold}": "3"}
     text = path.read_text().replace(
         "metadata: {name: cart}\nspec: {selector",
-        f"metadata: {{name: cart, annotations: {json.dumps(notes)}}}\nspec: {{type: LoadBalancer, selector",
+        f"metadata: {{name: cart, annotations: {json.dumps(notes)}}}\nspec: {{type: LoadBalancer, externalTrafficPolicy: Local, selector",
     )
     path.write_text(text)
     assert _budget(capfd, path)[1]["terms"][0]["seconds"] == 30

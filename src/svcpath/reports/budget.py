@@ -17,10 +17,11 @@ from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.text import Damaged, Unplaced
 from svcpath.evidence.formats.places import Places
+from svcpath.models.drain.beside import Beside
 from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, Outcome, budget
 from svcpath.models.drain.clock import Margins, OnSignal
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
-from svcpath.models.drain.subject import Field, Subject, pod_spec, subject_of
+from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import Given, Term
 from svcpath.reports.report import Record
 from svcpath.walk.findings.catalogue import entry
@@ -58,7 +59,8 @@ class LimitRecord(Record, frozen=True, kw_only=True):
 
 
 class ContainerRecord(Record, frozen=True, kw_only=True):
-    """One container's stop: ``hook`` seconds (null: not known), ``signal`` its stop signal where the manifest says it."""
+    """One container's stop: ``hook`` seconds (null: not known), ``signal`` its stop signal where the manifest says it.
+    ``told_by_hook``: seconds after which the hook itself tells the application to stop (null: it does not)."""
 
     name: str
     hook: float | None
@@ -67,6 +69,7 @@ class ContainerRecord(Record, frozen=True, kw_only=True):
     on_path: bool
     sidecar: bool
     signal: str
+    told_by_hook: float | None = None
 
 
 class PatchRecord(Record, frozen=True, kw_only=True):
@@ -146,7 +149,7 @@ def budget_report(
     """The budgets of every workload (and bare Pod) among ``observations``."""
     present = [one for one in observations if one.state is State.PRESENT]
     services = tuple(one.value for one in present if isinstance(one.value, Service))
-    others = tuple(one.value for one in present if isinstance(one.value, OtherObject))
+    beside = Beside(one.value for one in present if isinstance(one.value, OtherObject))
     health = tuple(one.value for one in present if isinstance(one.value, LoadBalancerHealth))
     disruptions = tuple(one.value for one in present if isinstance(one.value, PodDisruptionBudget))
     where = {id(one.value): one for one in present}
@@ -159,6 +162,7 @@ def budget_report(
         subject = _subject(obj, services, asked)
         if subject is None:
             continue
+        others = beside.of(subject.services)
         found = budget(subject, others=others, health=health, given=asked.given, on_signal=asked.on_signal)
         around = Around(
             obj=obj,
@@ -275,6 +279,7 @@ def _workload(found: Budget, one: Observation[Any]) -> WorkloadRecord:
                 on_path=each.on_path,
                 sidecar=each.sidecar,
                 signal=each.stop_signal,
+                told_by_hook=each.hook.stop.at if each.hook.stop is not None and each.hook.stop.sure else None,
             )
             for each in subject.containers
         ),
@@ -312,7 +317,6 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
         )
         if seconds is None or seconds < 0
     ]
-    field: Field = subject.grace_field
     return [
         LintFinding(
             "SP708",
@@ -320,7 +324,7 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
             f"the drain of {subject.label} does not hold (grace {subject.grace} s): {', '.join(parts)}; "
             f"first to change: {found.first}",
             around.obj,
-            field,
+            found.first_field,
         )
     ]
 

@@ -46,6 +46,19 @@ KNOWN: list[tuple[list[str], float]] = [
     (["sh", "-c", "echo done 2>/dev/null; sleep 3"], 3),
     (["dumb-init", "--", "sleep", "6"], 6),
     (["nginx", "-s", "quit"], 0),
+    (["sh", "-c", "sleep 5; exit 0; sleep 100"], 5),
+    (["sh", "-c", "exec sleep 10; sleep 40"], 10),
+    (["sh", "-c", "{ sleep 1; exit 0; }; sleep 50"], 1),
+    (["sh", "-c", "(exit 0); sleep 5"], 5),
+    (["sh", "-c", "(sleep 20; kill 1) &"], 0),
+    (["sh", "-c", "{ sleep 20; kill 1; } & sleep 2"], 2),
+    (["sh", "-c", "cat <<EOF\nsleep 100\nEOF\nsleep 3"], 3),
+    (["sh", "-c", "false || sleep 7"], 7),
+    (["sh", "-c", "sleep 5 || sleep 50"], 5),
+    (["sh", "-c", "! true && sleep 9; sleep 2"], 2),
+    (["sh", "-c", 'sleep "7" # drain'], 7),
+    (["powershell", "-Command", "Start-Sleep -Milliseconds 1500"], 1.5),
+    (["timeout", "20", "sleep", "60"], 20),
     ([], 0),
 ]
 UNKNOWN: list[tuple[list[str], float, float | None]] = [
@@ -61,6 +74,16 @@ UNKNOWN: list[tuple[list[str], float, float | None]] = [
     (["sh", "-c", "[ -f /x ] && sleep 10"], 0, 10),
     (["timeout", "30", "/drain.sh"], 0, 30),
     (["sh", "-c", "sleep 'x"], 0, None),
+    (["sh", "-c", "test -f /tmp/x && exit 0; sleep 40"], 0, 40),
+    (["sh", "-c", "pgrep nginx || exit 0; sleep 40"], 0, 40),
+    (["sh", "-c", "if [ -f /x ]; then exit 0; fi; sleep 40"], 0, None),
+    (["sh", "-c", "case $x in a) sleep 5;; *) exit 0;; esac; sleep 40"], 0, None),
+    (["sh", "-c", "set -e; sleep 5; grep x y; sleep 60"], 5, 65),
+    (["sh", "-ec", "pgrep nginx; sleep 60"], 0, 60),
+    (["sh", "-c", "drain() { sleep 40; }; echo hi"], 0, None),
+    (["sh", "-c", "sleep $((5+5))"], 0, None),
+    (["sh", "-c", ". /etc/drain.env; sleep 40"], 0, None),
+    (["timeout.exe", "/t", "15", "/nobreak"], 0, 15),
     (["sh", "-c"], 0, None),
 ]
 
@@ -82,7 +105,19 @@ def test_what_can_not_be_read_off_stays_a_range(argv: list[str], low: float, hig
 
 
 @pytest.mark.parametrize(
-    "argv", [["sleep 10"], ["/bin/sh -c 'sleep 10'"], ["sh", "-c", "sleep", "10"], ["sleep"]], ids=shlex.join
+    "argv",
+    [
+        ["sleep 10"],
+        ["/bin/sh -c 'sleep 10'"],
+        ["sh", "-c", "sleep", "10"],
+        ["sleep"],
+        ["sleep", "10", "&&", "nginx", "-s", "quit"],
+        ["sleep", "10sec"],
+        ["sleep", "$(DELAY)"],
+        ["/bin/sh", "sleep 10"],
+        ["sh", "-c", "sleep 1h30m; true"],
+    ],
+    ids=shlex.join,
 )
 def test_a_command_that_can_not_run_as_written_delays_nothing_and_says_why(argv: list[str]) -> None:
     hook = exec_hook(argv)
@@ -91,7 +126,17 @@ def test_a_command_that_can_not_run_as_written_delays_nothing_and_says_why(argv:
 
 
 @pytest.mark.parametrize(
-    "argv", [["/opt/my app/drain"], ["sh", "-c", "sleep 10", "sleep"], ["sleep", "10"]], ids=shlex.join
+    "argv",
+    [
+        ["/opt/my app/drain"],
+        ["sh", "-c", "sleep 10", "sleep"],
+        ["sleep", "10"],
+        ["sleep", "1e1"],
+        ["sleep", "0x10"],
+        ["sh", "-c", "sleep $DELAY"],
+        ["sh", "/opt/drain.sh"],
+    ],
+    ids=shlex.join,
 )
 def test_a_command_that_may_run_is_not_called_broken(argv: list[str]) -> None:
     assert not exec_hook(argv).broken
@@ -103,6 +148,34 @@ def test_the_other_handlers() -> None:
     assert hook_of(LifecycleHandler(tcp_socket=TCPSocketAction(port=1))).high == 0
     assert hook_of(LifecycleHandler()).spelling == ""
     assert hook_of(None).known
+
+
+@pytest.mark.parametrize(
+    ("script", "at", "sure"),
+    [
+        ("nginx -s quit; sleep 20", 0, True),
+        ("kill -TERM 1 && sleep 20", 0, True),
+        ("sleep 10; kill -s QUIT 1; sleep 5", 10, True),
+        ("httpd -k graceful-stop; sleep 9", 0, True),
+        ("nginx -s quit; while pgrep -x nginx; do sleep 1; done", 0, True),
+        ("pkill -TERM gunicorn; sleep 9", 0, False),
+        ("[ -f /run/x ] && kill 1; sleep 9", 0, False),
+    ],
+)
+def test_a_hook_that_tells_the_application_to_stop_before_it_waits_says_when(
+    script: str, at: float, sure: bool
+) -> None:
+    stop = exec_hook(["sh", "-c", script]).stop
+    assert stop is not None
+    assert (stop.at, stop.sure) == (at, sure)
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["sleep 15 && nginx -s quit", "kill -0 1; sleep 9", "nginx -s reload; sleep 9", "kill -HUP 1; sleep 9", "sleep 9"],
+)
+def test_a_hook_that_waits_first_or_stops_nothing_leaves_the_stop_to_the_kubelet(script: str) -> None:
+    assert exec_hook(["sh", "-c", script]).stop is None
 
 
 def test_programs_counted_as_nothing_are_named() -> None:

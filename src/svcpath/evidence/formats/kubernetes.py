@@ -87,6 +87,7 @@ class _Shape(msgspec.Struct):
 
 RECORDS = {**api.KINDS, "": api.OtherObject}
 _DECODERS = {name: msgspec.json.Decoder(record) for name, record in RECORDS.items()}
+_WORKLOAD_FIELDS = frozenset(one.encode_name for one in msgspec.structs.fields(api.WorkloadSpec))
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _BARE = msgspec.json.Decoder(Bare)
@@ -127,6 +128,23 @@ def bare_secret(bare: Bare) -> api.Object:
 
 def has_pod_template(spec: Any) -> bool:
     return isinstance(spec, dict) and isinstance(spec.get("template"), dict) and "spec" in spec["template"]
+
+
+def workload_like(value: Any) -> api.Workload:
+    """An object of a foreign kind as a workload: its Pod template has to be the API's, the other fields count where they
+    have the types of a Deployment's. Raises msgspec.ValidationError."""
+    try:
+        return msgspec.convert(value, api.Workload)
+    except msgspec.ValidationError:
+        spec = {"template": value["spec"]["template"]}
+        for key in _WORKLOAD_FIELDS & value["spec"].keys() - spec.keys():
+            try:
+                msgspec.convert({key: value["spec"][key]}, api.WorkloadSpec)
+            except msgspec.ValidationError:
+                continue
+            spec[key] = value["spec"][key]
+        kept = {key: value[key] for key in ("apiVersion", "kind", "metadata") if key in value}
+        return msgspec.convert({**kept, "spec": spec}, api.Workload)
 
 
 def infer_kind(shape: dict[str, Any]) -> str:
@@ -191,7 +209,7 @@ class _ItemDecoder:
         name = record_name(kind, api_version)
         obj: api.Object = _DECODERS[name].decode(raw)
         if isinstance(obj, api.OtherObject) and has_pod_template(obj.spec):
-            obj = _DECODERS["Deployment"].decode(raw)
+            obj = workload_like(msgspec.json.decode(raw))
         self.guess = name
         return without_last_applied(with_kind(obj, kind, api_version))
 

@@ -29,6 +29,7 @@ from svcpath.evidence.formats.kubernetes import (
     record_name,
     with_kind,
     without_last_applied,
+    workload_like,
 )
 
 #: An action of Go's text/template: a chart's source.
@@ -144,8 +145,11 @@ def convert(value: Any, default_kind: str = "", default_version: str = "") -> ap
         if kind == "Secret":
             return bare_secret(msgspec.convert(value, Bare))
         name = record_name(kind, version)
-        record = api.Workload if not name and has_pod_template(value.get("spec")) else RECORDS[name]
-        obj: api.Object = msgspec.convert(value, record)
+        obj: api.Object = (
+            workload_like(value)
+            if not name and has_pod_template(value.get("spec"))
+            else msgspec.convert(value, RECORDS[name])
+        )
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
         raise FormatError(f"{kind}: {error}", path=where.strip("`") if what else "") from error

@@ -1,7 +1,9 @@
 """How long what stands in front of the cluster goes on sending new connections to a Pod that is being deleted.
 
 A load balancer that only health-checks its backends needs interval x unhealthy threshold seconds to notice (one more
-interval and the probe's own time at worst; the product is what its settings promise). An Ingress or Gateway controller
+interval and the probe's own time at worst; the product is what its settings promise). It checks the Pod only where it sends
+to Pods themselves, and then a controller takes the Pod out as well, as a rule sooner; with externalTrafficPolicy Local the
+check is of the node, which fails with the node's last Pod; with Cluster nodes pass connections on to other Pods. An Ingress or Gateway controller
 that watches slices is as quick as its own configuration reload, which no manifest tells. Annotation names: AWS Load
 Balancer Controller v2 and the in-tree AWS provider, and the cloud controllers of Azure, DigitalOcean and Hetzner.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -33,17 +35,23 @@ _THRESHOLD = (
     "service.beta.kubernetes.io/do-loadbalancer-healthcheck-unhealthy-threshold",
     "load-balancer.hetzner.cloud/health-check-retries",
 )
+_TARGET_TYPE = (
+    "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type",
+    "alb.ingress.kubernetes.io/target-type",
+)
 _ROUTES = frozenset({"HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute", "IngressRoute", "VirtualService"})
 
 
 class Front(msgspec.Struct, frozen=True):
-    """One thing in front of the Service. ``least``: seconds it may also be, where ``seconds`` is an upper bound."""
+    """One thing in front of the Service. ``least``: seconds it may also be, where ``seconds`` is an upper bound;
+    ``sees_pods``: it checks Pods themselves, as far as its annotations tell."""
 
     kind: str
     name: str
     seconds: float | None
     detail: str
     least: float | None = None
+    sees_pods: bool = False
 
     @property
     def low(self) -> float:
@@ -91,20 +99,34 @@ def fronts_of(
             interval * threshold,
             f"load balancer health check: {interval:g} s interval x {threshold} failures",
         )
-    names = {one.name for one in services}
     for service in services:
         if service.spec.type == "LoadBalancer":
             front = _annotated(service)
             if front.seconds is not None or not checks:
                 yield front
     for obj in others:
-        if isinstance(obj, OtherObject) and (obj.kind == "Ingress" or obj.kind in _ROUTES):
-            targets = set(_backends(obj.spec))
-            if targets & names:
-                behind = [one for one in services if one.name in targets]
+        if is_route(obj):
+            targets = set(backends(obj.spec))
+            behind = [one for one in services if any(_meant(one, target, obj) for target in targets)]
+            if behind:
                 front = _checked(_annotated(obj), obj, behind, others)
                 if front.seconds is not None or not checks:
                     yield front
+
+
+def is_route(obj: Object) -> TypeGuard[OtherObject]:
+    return isinstance(obj, OtherObject) and (obj.kind == "Ingress" or obj.kind in _ROUTES)
+
+
+def _meant(service: Service, target: tuple[str, str], route: Object) -> bool:
+    """Rendered objects without a namespace go where the others go."""
+    name, namespace = target
+    where = namespace or route.namespace
+    return service.name == name and (not where or not service.namespace or where == service.namespace)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _annotated(obj: Object) -> Front:
@@ -112,9 +134,18 @@ def _annotated(obj: Object) -> Front:
     threshold = _number(obj, _THRESHOLD)
     if interval is not None and threshold is not None:
         detail = f"{obj.kind} {obj.name} annotations: {interval:g} s interval x {threshold:g} failures"
-        return Front(obj.kind, obj.name, interval * threshold, detail)
+        if isinstance(obj, Service) and obj.spec.external_traffic_policy == "Local":
+            return Front(obj.kind, obj.name, interval * threshold, detail)
+        sooner = "less where nodes pass connections on (externalTrafficPolicy Cluster) or a controller takes the Pod out before"
+        return Front(obj.kind, obj.name, interval * threshold, f"{detail} at most, {sooner}", 0.0, _sees_pods(obj))
     what = "type LoadBalancer" if isinstance(obj, Service) else "its controller's own reaction"
     return Front(obj.kind, obj.name, None, f"{obj.kind} {obj.name} stands in front ({what}): not told by manifests")
+
+
+def _sees_pods(obj: Object) -> bool:
+    """Whether targets are Pods: said by the target type, of an Ingress also possible where nothing says otherwise."""
+    kinds = [obj.annotations[name] for name in _TARGET_TYPE if name in obj.annotations]
+    return "ip" in kinds or (not kinds and not isinstance(obj, Service))
 
 
 def _checked(front: Front, obj: OtherObject, services: Sequence[Service], others: Sequence[Object]) -> Front:
@@ -134,25 +165,28 @@ def _number(obj: Object, names: Sequence[str]) -> float | None:
     return None
 
 
-def _backends(value: Any) -> Iterator[str]:
-    """Names of the Services that an Ingress or a route refers to, wherever its spec does."""
+def backends(value: Any) -> Iterator[tuple[str, str]]:
+    """Names (with the namespace, where it is said) of the Services that an Ingress or a route refers to, wherever its spec
+    does."""
     stack = [value]
     while stack:
         current = stack.pop()
         if isinstance(current, dict):
             service = current.get("service")
             if isinstance(service, dict) and isinstance(service.get("name"), str):
-                yield service["name"]
+                yield service["name"], ""
             for key in ("serviceName",):
                 if isinstance(current.get(key), str):
-                    yield current[key]
+                    yield current[key], ""
             for key in ("backendRefs", "services"):
-                for one in current.get(key) or ():
+                several = current.get(key)
+                for one in several if isinstance(several, list) else ():
                     if isinstance(one, dict) and isinstance(one.get("name"), str):
-                        yield one["name"]
+                        yield one["name"], _text(one.get("namespace"))
             host = current.get("host")
             if isinstance(host, str) and "port" in current:
-                yield host.partition(".")[0]
+                name, _, rest = host.partition(".")
+                yield name, rest.partition(".")[0]
             stack.extend(current.values())
         elif isinstance(current, list):
             stack.extend(current)

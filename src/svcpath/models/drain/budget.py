@@ -21,7 +21,7 @@ from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.models.drain.balancers import removal_term
 from svcpath.models.drain.clock import Load, Margins, OnSignal, margins, sidecar_stop, stop
 from svcpath.models.drain.patch import Patch, suggest
-from svcpath.models.drain.subject import Stopping, Subject
+from svcpath.models.drain.subject import Field, Stopping, Subject
 from svcpath.models.drain.terms import LONGEST, PROPAGATION, REMOVAL, SHUTDOWN, Given, Term, unknown
 
 #: A value so large that every margin that depends on it is on its last slope.
@@ -64,12 +64,13 @@ class Budget(msgspec.Struct, frozen=True):
     limits: tuple[Limit, ...]
     outcome: Outcome
     first: str
+    first_field: Field
     patch: Patch | None
 
     @property
     def bounded(self) -> bool:
         """Every term has an upper bound and the behaviour on the signal is known or does not matter."""
-        hooks = all(one.hook.high is not None for one in self.subject.ordinary)
+        hooks = all(one.hook.high is not None for one in self.subject.containers)
         return hooks and all(one.bounded for one in self.terms) and not self._behaviour_matters
 
     @property
@@ -113,7 +114,8 @@ def budget(
         finishing=finishing,
         limits=limits,
         outcome=outcome,
-        first=_first_to_change(subject, terms, finishing or first, on_signal),
+        first=_first_to_change(subject, terms, finishing or first, on_signal)[0],
+        first_field=_first_to_change(subject, terms, finishing or first, on_signal)[1],
         patch=suggest(subject, terms, on_signal) if outcome is not Outcome.HOLDS else None,
     )
 
@@ -125,10 +127,13 @@ def _load(values: dict[str, float]) -> Load:
     return Load(drained=values[REMOVAL] + values[PROPAGATION], longest=values[LONGEST], shutdown=values[SHUTDOWN])
 
 
-def margins_of(subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSignal) -> Margins:
-    """The margins with every hook at the length given by container name."""
+def margins_of(
+    subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSignal, *, sure: bool = True
+) -> Margins:
+    """The margins with every hook at the length given by container name. ``sure``: of hooks that tell the application to
+    stop before they end only those count that do so for certain."""
     grace = float(subject.grace)
-    on_path = [stop(one.name, hooks[one.name], grace) for one in subject.on_path]
+    on_path = [stop(one.name, hooks[one.name], grace, _asked(one, on_signal, sure)) for one in subject.on_path]
     off_path = [stop(one.name, hooks[one.name], grace) for one in subject.ordinary if not one.on_path]
     found = margins(on_path, off_path, grace, load, on_signal)
     if found.orderly_end is None:
@@ -140,10 +145,21 @@ def margins_of(subject: Subject, hooks: dict[str, float], load: Load, on_signal:
     return Margins(found.new_connections, found.requests, whole)
 
 
+def _asked(container: Stopping, on_signal: OnSignal, sure: bool) -> float:
+    """When the hook itself tells the application to stop."""
+    found = container.hook.stop
+    if found is None or on_signal is OnSignal.IGNORE or (sure and not found.sure):
+        return math.inf
+    return found.at
+
+
 def _hook_choices(subject: Subject, load: Load) -> list[dict[str, float]]:
     """Hook lengths to try: known ones as they are, unknown ones at every value where a margin bends."""
     grace = float(subject.grace)
-    bends = (0.0, load.drained, load.drained + load.longest, grace - load.shutdown, grace)
+    last = load.drained + load.longest
+    end = grace - load.shutdown
+    # Halfway, what is left before the signal and what is left after it are the same.
+    bends = (0.0, load.drained, last, max(0.0, (load.drained + end) / 2), max(0.0, (last + end) / 2), end, grace)
     names = [one.name for one in subject.containers]
     choices = [_lengths(one, bends) for one in subject.containers]
     if math.prod(len(one) for one in choices) > 1000:
@@ -173,7 +189,7 @@ def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None
     kindest = on_signal or OnSignal.FINISH
     if _best_margins(subject, best, kindest).negative:
         return Outcome.LOST
-    if not all(one.bounded for one in terms) or any(one.hook.high is None for one in subject.ordinary):
+    if not all(one.bounded for one in terms) or any(one.hook.high is None for one in subject.containers):
         return Outcome.OPEN
     worst = {one.name: one.high if one.high is not None else one.low for one in terms}
     load = _load(worst)
@@ -183,7 +199,7 @@ def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None
     if len(lengths) > 8:
         lengths = lengths[:8] + [(high, high) for _, high in lengths[8:]]
     for chosen in itertools.product(*lengths):
-        if not margins_of(subject, dict(zip(names, chosen, strict=True)), load, hardest).holds:
+        if not margins_of(subject, dict(zip(names, chosen, strict=True)), load, hardest, sure=False).holds:
             return Outcome.OPEN
     return Outcome.HOLDS
 
@@ -232,23 +248,43 @@ def _largest(subject: Subject, values: dict[str, float], name: str, on_signal: O
     return round(largest, 6)
 
 
-def _first_to_change(subject: Subject, terms: Sequence[Term], found: Margins, on_signal: OnSignal | None) -> str:
-    """The term that decides the smallest margin."""
+def _first_to_change(
+    subject: Subject, terms: Sequence[Term], found: Margins, on_signal: OnSignal | None
+) -> tuple[str, Field]:
+    """The term that decides the smallest margin, and where it stands in the object."""
+    grace = f"terminationGracePeriodSeconds {subject.grace}"
+    earliest = min(subject.on_path or subject.ordinary, key=_waits)
     if on_signal is OnSignal.IGNORE:
-        return "the stop signal is ignored: give PID 1 a handler, or an init that forwards the signal (tini, dumb-init)"
+        text = "the stop signal is ignored: give PID 1 a handler, or an init that forwards the signal (tini, dumb-init)"
+        return text, earliest.field
     longest_hook = max(one.hook.low for one in subject.ordinary)
     if found.orderly_end is None or math.isinf(longest_hook):
         endless = next(one for one in subject.containers if math.isinf(one.hook.low))
-        return f"preStop of container {endless.name} (it never ends)"
+        return f"preStop of container {endless.name} (it never ends)", endless.hook_field
     if longest_hook >= subject.grace or found.smallest == found.orderly_end < min(
         found.new_connections, found.requests
     ):
-        return f"terminationGracePeriodSeconds {subject.grace}"
-    missing = [one for one in subject.on_path if not one.hook.spelling]
-    hook = f"preStop of container {missing[0].name} (none)" if missing else "preStop"
+        return grace, subject.grace_field
+    hook = _hook_to_change(earliest)
+    place = earliest.hook_field if earliest.hook.spelling else earliest.field
     if found.smallest == found.new_connections:
         removal = next(one for one in terms if one.name == REMOVAL)
         if removal.known and removal.low >= subject.grace:
-            return f"load balancer removal {removal.low:g} s"
-        return hook
-    return hook if on_signal is OnSignal.EXIT else f"terminationGracePeriodSeconds {subject.grace}"
+            return f"load balancer removal {removal.low:g} s", subject.grace_field
+        return hook, place
+    return (hook, place) if on_signal is OnSignal.EXIT else (grace, subject.grace_field)
+
+
+def _waits(container: Stopping) -> float:
+    """Seconds for which a container certainly goes on accepting."""
+    return min(container.hook.low, _asked(container, OnSignal.EXIT, True))
+
+
+def _hook_to_change(container: Stopping) -> str:
+    hook = container.hook
+    if not hook.spelling:
+        return f"preStop of container {container.name} (none)"
+    if hook.stop is not None and hook.stop.sure:
+        return f"preStop of container {container.name} (it runs {hook.stop.program} after {hook.stop.at:g} s, before it has waited)"
+    length = f"{hook.low:g} s" if hook.known else f"{hook.low:g} s or more"
+    return f"preStop of container {container.name} ({length})"

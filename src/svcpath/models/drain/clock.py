@@ -37,7 +37,7 @@ class OnSignal(enum.Enum):
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """When one container's hook would end and when it gets its signal and its kill, seconds after the delete."""
+    """When one container's hook would end and when it is told to stop and killed, seconds after the delete."""
 
     container: str
     hook: float
@@ -45,10 +45,11 @@ class Stop(msgspec.Struct, frozen=True):
     kill: float
 
 
-def stop(container: str, hook: float, grace: float) -> Stop:
-    """The clock of an ordinary container whose preStop would take ``hook`` seconds."""
+def stop(container: str, hook: float, grace: float, asked: float = math.inf) -> Stop:
+    """The clock of an ordinary container whose preStop would take ``hook`` seconds; at ``asked`` the hook itself tells the
+    application to stop, which is as good as the signal."""
     signal = min(hook, grace)
-    return Stop(container, hook, signal, max(grace, signal + MINIMUM_WINDOW))
+    return Stop(container, hook, min(signal, asked), max(grace, signal + MINIMUM_WINDOW))
 
 
 def sidecar_stop(container: str, hook: float, grace: float, others_end: float) -> Stop:

@@ -1,5 +1,8 @@
 """The preStop seconds and grace period with which a drain would hold, as a patch for the workload.
 
+The API's own kinds take a strategic merge patch. Kinds of a CRD do not: a merge there replaces the whole list of containers,
+so theirs is a JSON patch (RFC 6902).
+
 What is not known is assumed, and said: ten seconds of propagation, the rest at what the evidence tells at least. The
 suggestion keeps two seconds to spare on every margin.
 """
@@ -12,7 +15,7 @@ from collections.abc import Sequence
 import msgspec
 
 from svcpath.models.drain.clock import OnSignal
-from svcpath.models.drain.subject import Subject
+from svcpath.models.drain.subject import Field, Subject
 from svcpath.models.drain.terms import LONGEST, PROPAGATION, REMOVAL, SHUTDOWN, Term
 
 #: Propagation that is assumed where it is not known: most clusters need well under a second, few more than ten.
@@ -34,7 +37,7 @@ class Patch(msgspec.Struct, frozen=True):
 def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> Patch | None:
     """A patch that would hold; None when none of hooks on the path and grace period could help: the signal is ignored, or the
     hook of a container beside the path never ends."""
-    if on_signal is OnSignal.IGNORE or not subject.on_path:
+    if on_signal is OnSignal.IGNORE or not subject.on_path or subject.knative:
         return None
     values = {one.name: one.low for one in terms}
     assumptions: list[str] = []
@@ -49,7 +52,9 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     needed = drained if on_signal is OnSignal.FINISH else last_request
     seconds = math.ceil(needed) + SPARE
     hooks = tuple(
-        (one.name, seconds) for one in subject.on_path if not (one.hook.known and needed < one.hook.low < math.inf)
+        (one.name, seconds)
+        for one in subject.on_path
+        if not (one.hook.known and one.hook.stop is None and needed < one.hook.low < math.inf)
     )
     kept = [one.hook.low for one in subject.containers if one.name not in dict(hooks)]
     if any(math.isinf(length) for length in kept):
@@ -58,7 +63,8 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     grace = max(math.ceil(latest + values[SHUTDOWN]) + SPARE, subject.grace)
     if grace == subject.grace and not hooks:
         return None
-    return Patch(grace, hooks, tuple(assumptions), _text(subject, grace, hooks))
+    text = _operations if subject.foreign else _text
+    return Patch(grace, hooks, tuple(assumptions), text(subject, grace, hooks))
 
 
 def _text(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) -> str:
@@ -81,3 +87,21 @@ def _text(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) -> str
                 text.append(f"{indent}      {replaced}: null  # keep what it does besides waiting")
             text.append(f"{indent}      sleep: {{seconds: {seconds}}}")
     return "\n".join(text)
+
+
+def _operations(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) -> str:
+    """A JSON patch in YAML."""
+    text = _operation(subject.grace_field, str(grace))
+    for name, seconds in hooks:
+        one = next(each for each in subject.ordinary if each.name == name)
+        wait = f"{{sleep: {{seconds: {seconds}}}}}"
+        keep = "  # keep what it does besides waiting" if one.hook.spelling in _HANDLERS else ""
+        if one.has_lifecycle:
+            text += _operation(one.hook_field, wait + keep)
+        else:
+            text += _operation(one.hook_field[:-1], f"{{preStop: {wait}}}")
+    return "\n".join(text)
+
+
+def _operation(field: Field, value: str) -> list[str]:
+    return ["- op: add", f"  path: /{'/'.join(str(step) for step in field)}", f"  value: {value}"]

@@ -8,7 +8,7 @@ container that is a known proxy. Sidecars are signalled last and so never shorte
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -23,10 +23,13 @@ _PROXY = re.compile(
     r"(?:^|[-_/.])(?:envoy|istio-?proxy|proxyv2|linkerd-?proxy|nginx|haproxy|traefik|caddy|oauth2-proxy)(?:$|[-_:.@])"
 )
 _SIDE_PORT = re.compile(r"metric|prom|health|probe|admin|debug|status|stats|pprof|monitor|mgmt|management")
+#: Seconds of a Knative revision's timeout unless it or config-defaults sets another.
+_REVISION_TIMEOUT = 300
+_QUEUE_PROXY = Hook(0.0, None, "httpGet")
 
 
 class Stopping(msgspec.Struct, frozen=True):
-    """One container and how it is stopped. ``field`` is its place in the object."""
+    """One container and how it is stopped. ``field`` is its place in the object, ``has_lifecycle`` whether that is in it."""
 
     name: str
     image: str
@@ -35,6 +38,7 @@ class Stopping(msgspec.Struct, frozen=True):
     on_path: bool
     stop_signal: str
     field: Field
+    has_lifecycle: bool = False
 
     @property
     def hook_field(self) -> Field:
@@ -42,7 +46,9 @@ class Stopping(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """``template`` is the place of the Pod spec in the object; ``serves`` whether anything shows that it takes traffic."""
+    """``template`` is the place of the Pod spec in the object; ``serves`` whether anything shows that it takes traffic;
+    ``foreign`` whether its kind is a CRD's. The Pods of a Knative revision get their grace period from its timeoutSeconds and
+    an httpGet hook that waits for the queue proxy (knative.dev/serving pkg/reconciler/revision/resources/deploy.go)."""
 
     kind: str
     namespace: str
@@ -54,6 +60,8 @@ class Subject(msgspec.Struct, frozen=True):
     serves: bool
     services: tuple[Service, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
+    foreign: bool = False
+    knative: bool = False
 
     @property
     def label(self) -> str:
@@ -69,7 +77,7 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def grace_field(self) -> Field:
-        return (*self.template, "terminationGracePeriodSeconds")
+        return (*self.template, "timeoutSeconds" if self.knative else "terminationGracePeriodSeconds")
 
 
 def pod_spec(obj: Object) -> PodSpec | None:
@@ -94,6 +102,15 @@ def _labels(obj: Object) -> dict[str, str]:
         return obj.labels
     template = pod_template(obj)
     return {} if template is None else template.metadata.labels or {}
+
+
+def pod_labels_and_annotations(obj: Object) -> Iterator[tuple[Field, dict[str, str]]]:
+    """Labels and annotations of the Pods, each with its place in the object."""
+    template = pod_template(obj)
+    metadata = obj.metadata if template is None else template.metadata
+    place = ("metadata",) if template is None else (*_place(obj)[:-1], "metadata")
+    yield (*place, "labels"), metadata.labels or {}
+    yield (*place, "annotations"), metadata.annotations or {}
 
 
 def _place(obj: Object) -> Field:
@@ -139,13 +156,17 @@ def subject_of(
         if one.restart_policy == "Always"
     )
     grace = spec.termination_grace_period_seconds
+    knative = obj.api_version.startswith("serving.knative.dev/")
+    if knative:
+        grace = spec.timeout_seconds
+        containers = [msgspec.structs.replace(one, hook=_QUEUE_PROXY) for one in containers]
     if isinstance(obj, Pod) and obj.metadata.deletion_grace_period_seconds and obj.deleting:
         grace = obj.metadata.deletion_grace_period_seconds
     return Subject(
         kind=obj.kind,
         namespace=obj.namespace,
         name=obj.name,
-        grace=DEFAULT_GRACE if grace is None else max(grace, 0),
+        grace=(_REVISION_TIMEOUT if knative else DEFAULT_GRACE) if grace is None else _counted(grace),
         grace_is_default=grace is None,
         containers=tuple(containers),
         template=template,
@@ -153,7 +174,14 @@ def subject_of(
         and (bool(mine) or any(_takes_traffic(one) for one in spec.containers)),
         services=mine,
         labels=tuple(sorted(_labels(obj).items())),
+        foreign=obj.api_version.rpartition("/")[0] not in ("", "apps", "batch", "extensions"),
+        knative=knative,
     )
+
+
+def _counted(grace: int) -> int:
+    """API servers take a negative grace period for 1 s (v1.35 pkg/registry/core/pod/strategy.go, CheckGracefulDelete)."""
+    return 1 if grace < 0 else grace
 
 
 def _stopping(container: Container, on_path: bool, sidecar: bool, field: Field) -> Stopping:
@@ -166,6 +194,7 @@ def _stopping(container: Container, on_path: bool, sidecar: bool, field: Field) 
         on_path=on_path,
         stop_signal=(lifecycle.stop_signal if lifecycle else None) or "",
         field=field,
+        has_lifecycle=lifecycle is not None,
     )
 
 

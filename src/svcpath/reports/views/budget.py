@@ -109,6 +109,8 @@ def _ruler(one: WorkloadRecord) -> list[str]:
         label = "" if len(one.containers) == 1 else f" of {each.name}"
         if each.sidecar:
             continue
+        if each.told_by_hook is not None:
+            moments.append((each.told_by_hook, f"told to stop by preStop{label}"))
         if each.hook is None:
             moments.append((float(one.grace), f"signal{label}, at the latest"))
             continue

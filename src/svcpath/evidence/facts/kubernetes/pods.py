@@ -29,6 +29,8 @@ class PodReadinessGate(Record, frozen=True, kw_only=True):
 
 
 class PodSpec(Record, frozen=True, kw_only=True):
+    """``timeout_seconds`` is that of a Knative revision."""
+
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
     node_name: str | None = None
@@ -42,6 +44,7 @@ class PodSpec(Record, frozen=True, kw_only=True):
     termination_grace_period_seconds: int | None = None
     restart_policy: str | None = None
     share_process_namespace: bool | None = None
+    timeout_seconds: int | None = None
 
 
 class PodIP(Record, frozen=True, kw_only=True):

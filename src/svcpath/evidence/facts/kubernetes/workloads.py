@@ -31,8 +31,13 @@ class RollingUpdate(Record, frozen=True, kw_only=True):
 
 
 class Strategy(Record, frozen=True, kw_only=True):
+    """``canary`` is that of an Argo Rollout, the last two are those of an OpenKruise CloneSet."""
+
     type: str | None = None
     rolling_update: RollingUpdate | None = None
+    canary: RollingUpdate | None = None
+    max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
 
 
 class JobTemplate(Record, frozen=True, kw_only=True):

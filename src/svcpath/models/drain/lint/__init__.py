@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from svcpath.models.drain.budget import Budget
-from svcpath.models.drain.lint import fronts, hooks, replicas
+from svcpath.models.drain.lint import fronts, hooks, meshes, replicas
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
 
 __all__ = ["Around", "Level", "LintFinding", "lint"]
@@ -27,6 +27,7 @@ RULES: tuple[Callable[[Budget, Around], Iterable[LintFinding]], ...] = (
     fronts.keep_alive,
     fronts.affinity,
     fronts.annotated,
+    meshes.injected,
 )
 
 

@@ -7,15 +7,17 @@ told by objects of their own (google.py).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
 from svcpath.evidence.facts.kubernetes import Container, Object, OtherObject, Service
 from svcpath.models.drain.balancers import fronts_of
 from svcpath.models.drain.budget import Budget
+from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.google import drainings
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
-from svcpath.models.drain.subject import Field, pod_spec
+from svcpath.models.drain.subject import Field, Stopping, pod_spec
 from svcpath.models.drain.terms import LONGEST, REMOVAL
 
 _ALB = "alb.ingress.kubernetes.io/"
@@ -29,20 +31,34 @@ _KEEP_ALIVE = re.compile(
 def slow_health_check(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP715: the load balancer notices later than the backend stops accepting."""
     removal = budget.term(REMOVAL)
-    accepts = min(
-        (one.hook.high if one.hook.high is not None else float("inf") for one in budget.subject.on_path), default=0.0
+    if budget.on_signal is OnSignal.IGNORE or not budget.subject.on_path:
+        return
+    where = min(budget.subject.on_path, key=_accepts)
+    accepts = min(_accepts(where), float(budget.subject.grace))
+    sure = removal.low > accepts
+    fronts = fronts_of(budget.subject.services, around.others, around.health)
+    if not sure and not any(one.sees_pods and one.seconds is not None and one.seconds > accepts for one in fronts):
+        return
+    takes = (
+        f"takes {removal.low:g} s{'' if removal.known else ' or more'}"
+        if sure
+        else f"may take up to {removal.high:g} s"
     )
-    accepts = min(accepts, float(budget.subject.grace))
-    if removal.known and removal.low > accepts:
-        where = budget.subject.on_path[0]
-        yield LintFinding(
-            "SP715",
-            Level.ERROR,
-            f"the load balancer takes {removal.low:g} s to notice ({removal.detail}), the backend accepts for {accepts:g} s "
-            "after the delete: new connections are refused in between; sleep longer in preStop or check more often",
-            around.obj,
-            where.hook_field if where.hook.spelling else where.field,
-        )
+    yield LintFinding(
+        "SP715",
+        Level.ERROR if sure else Level.WARNING,
+        f"the load balancer {takes} to notice ({removal.detail}), the backend accepts for {accepts:g} s "
+        "after the delete: new connections are refused in between; sleep longer in preStop or check more often",
+        around.obj,
+        where.hook_field if where.hook.spelling else where.field,
+    )
+
+
+def _accepts(container: Stopping) -> float:
+    """Seconds until a container's signal, or until its hook tells it to stop."""
+    hook = container.hook
+    told = hook.stop.at if hook.stop is not None and hook.stop.sure else math.inf
+    return min(math.inf if hook.high is None else hook.high, told)
 
 
 def keep_alive(budget: Budget, around: Around) -> Iterator[LintFinding]:

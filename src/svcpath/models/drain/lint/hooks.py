@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from svcpath.models.drain.budget import Budget
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
+from svcpath.models.drain.subject import Stopping
 from svcpath.models.drain.terms import PROPAGATION, REMOVAL
 
 #: Images known to hold neither a shell nor coreutils, by their names.
@@ -52,6 +53,10 @@ def refused(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP714: API servers since 1.30 refuse a sleep action above the grace period (validation.go, validateSleepAction)."""
     subject = budget.subject
     for one in subject.containers:
+        field = (*one.hook_field, "sleep", "seconds")
+        if one.hook.refused:
+            text = f"the sleep action of container {one.name} {one.hook.refused}: API servers refuse the object"
+            yield LintFinding("SP714", Level.ERROR, text, around.obj, field)
         if one.hook.spelling == "sleep action" and one.hook.low > subject.grace:
             yield LintFinding(
                 "SP714",
@@ -59,7 +64,7 @@ def refused(budget: Budget, around: Around) -> Iterator[LintFinding]:
                 f"the sleep action of container {one.name} ({one.hook.low:g} s) is above the grace period "
                 f"({subject.grace} s): API servers since 1.30 refuse the object",
                 around.obj,
-                (*one.hook_field, "sleep", "seconds"),
+                field,
             )
 
 
@@ -96,7 +101,7 @@ def missing(budget: Budget, around: Around) -> Iterator[LintFinding]:
     subject = budget.subject
     if not subject.serves or not subject.on_path or subject.grace == 0:
         return
-    if any(one.hook.spelling and one.hook.high != 0 for one in subject.on_path):
+    if any(one.hook.waits for one in subject.on_path):
         return
     drained = [budget.term(REMOVAL), budget.term(PROPAGATION)]
     if all(one.known and one.low == 0 for one in drained):
@@ -105,26 +110,40 @@ def missing(budget: Budget, around: Around) -> Iterator[LintFinding]:
     needed = f"at least {known:g} s" if known else "more than the propagation takes (5 to 15 s in most clusters)"
     grace = f"the default {subject.grace} s" if subject.grace_is_default else f"{subject.grace} s"
     containers = ", ".join(one.name for one in subject.on_path)
+    first = next((one for one in subject.on_path if one.hook.spelling), subject.on_path[0])
     yield LintFinding(
         "SP707",
         Level.WARNING,
-        f"no preStop in {containers}: the stop signal comes at once, while nodes and load balancers still send new "
-        f"connections; let preStop sleep {needed}, below the grace period ({grace})",
+        f"{_why(subject.on_path, containers)}, while nodes and load balancers still send new connections; let preStop sleep "
+        f"{needed}, below the grace period ({grace})",
         around.obj,
-        subject.on_path[0].field,
+        first.hook_field if first.hook.spelling else first.field,
     )
+
+
+def _why(on_path: Sequence[Stopping], containers: str) -> str:
+    hooks = [one.hook for one in on_path if one.hook.spelling]
+    if not hooks:
+        return f"no preStop in {containers}: the stop signal comes at once"
+    stops = next((one.stop for one in hooks if one.stop is not None), None)
+    if stops is not None:
+        return f"preStop of {containers} runs {stops.program} before it waits: the application is told to stop at once"
+    return f"preStop of {containers} waits 0 s: the stop signal comes at once"
 
 
 def second_container(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP718: one container on the path waits, another does not, and the earliest signal counts."""
     on_path = budget.subject.on_path
-    waiting = [one for one in on_path if one.hook.low > 0]
+    waiting = [one for one in on_path if one.hook.low > 0 and one.hook.waits]
     for one in on_path:
-        if waiting and one.hook.high == 0:
+        if waiting and not one.hook.waits and waiting[0] is not one:
+            what = "has no preStop: its signal comes at once"
+            if one.hook.spelling:
+                what = "is told to stop at once, by its preStop or right behind it"
             yield LintFinding(
                 "SP718",
                 Level.WARNING,
-                f"container {one.name} is on the path and has no preStop: its signal comes at once, although "
+                f"container {one.name} is on the path and {what}, although "
                 f"{waiting[0].name} waits {seconds(waiting[0].hook.low)}; give both the same wait",
                 around.obj,
                 one.field,

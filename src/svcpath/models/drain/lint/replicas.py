@@ -10,8 +10,9 @@ import math
 import re
 from collections.abc import Iterator
 
-from svcpath.evidence.facts.kubernetes import PodDisruptionBudget, Strategy, Workload
+from svcpath.evidence.facts.kubernetes import PodDisruptionBudget, RollingUpdate, Strategy, Workload
 from svcpath.models.drain.budget import Budget
+from svcpath.models.drain.lint.autoscalers import least_replicas
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
 from svcpath.models.policies.selectors import label_selector_matches
 
@@ -28,46 +29,57 @@ def scaled(value: int | str | None, total: int, *, up: bool) -> int | None:
     return None
 
 
-def _replicas(workload: Workload) -> int:
-    return 1 if workload.spec.replicas is None else workload.spec.replicas
-
-
 def removes_all(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP711: a rollout may take every Pod away before a new one is there."""
     workload = around.obj
     if not isinstance(workload, Workload) or not budget.subject.serves:
         return
-    if workload.kind not in ("Deployment", "DaemonSet", "Rollout"):
+    if workload.kind in ("Job", "CronJob", "ReplicaSet", "ReplicationController"):
         return
     strategy = workload.spec.strategy or workload.spec.update_strategy
-    field = "strategy" if workload.spec.strategy else "updateStrategy"
-    replicas = _replicas(workload)
-    if workload.kind == "DaemonSet":
-        percent = strategy.rolling_update.max_unavailable if strategy and strategy.rolling_update else None
-        if isinstance(percent, str) and percent == "100%" and strategy and strategy.type != "OnDelete":
-            yield _all(around, ("spec", field, "rollingUpdate", "maxUnavailable"), "maxUnavailable is 100%")
+    if strategy is None or strategy.type == "OnDelete":
         return
-    if strategy is None or replicas == 0:
+    field = "strategy" if workload.spec.strategy else "updateStrategy"
+    rolling, place = _rolling(strategy)
+    place = ("spec", field, *place)
+    if workload.kind == "DaemonSet":
+        if rolling.max_unavailable == "100%":
+            yield _all(around, place, "maxUnavailable is 100%")
+        return
+    replicas, words = least_replicas(workload, around.others)
+    if replicas == 0:
         return
     if strategy.type == "Recreate":
         yield _all(around, ("spec", field, "type"), "strategy Recreate ends every old Pod before a new one starts")
         return
-    gone = _unavailable(strategy, replicas)
+    gone = _unavailable(rolling, replicas, surges=workload.kind in ("Deployment", "Rollout"))
     if gone is not None and gone >= replicas:
-        text = f"maxUnavailable {strategy.rolling_update.max_unavailable if strategy.rolling_update else ''} of {replicas} replicas"
-        yield _all(around, ("spec", field, "rollingUpdate", "maxUnavailable"), text)
+        yield _all(around, place, f"maxUnavailable {_said(rolling)} of {words}")
 
 
-def _unavailable(strategy: Strategy, replicas: int) -> int | None:
-    """How many of the replicas a Deployment may lack; None where nothing sets it (the default 25 % rounds down)."""
-    rolling = strategy.rolling_update
-    if rolling is None or (rolling.max_unavailable is None and rolling.max_surge is None):
+def _rolling(strategy: Strategy) -> tuple[RollingUpdate, tuple[str, ...]]:
+    """How many Pods a rollout may lack, and the place in the strategy that says it."""
+    if strategy.rolling_update is not None:
+        return strategy.rolling_update, ("rollingUpdate", "maxUnavailable")
+    if strategy.canary is not None:
+        return strategy.canary, ("canary", "maxUnavailable")
+    direct = RollingUpdate(max_unavailable=strategy.max_unavailable, max_surge=strategy.max_surge)
+    return direct, ("maxUnavailable",)
+
+
+def _said(rolling: RollingUpdate) -> str:
+    return "" if rolling.max_unavailable is None else str(rolling.max_unavailable)
+
+
+def _unavailable(rolling: RollingUpdate, replicas: int, *, surges: bool) -> int | None:
+    """How many of the replicas may be lacking; None where nothing sets it (the default 25 % rounds down)."""
+    if rolling.max_unavailable is None and (rolling.max_surge is None or not surges):
         return None
     unavailable = scaled(rolling.max_unavailable if rolling.max_unavailable is not None else "25%", replicas, up=False)
     surge = scaled(rolling.max_surge if rolling.max_surge is not None else "25%", replicas, up=True)
     if unavailable is None or surge is None:
         return None
-    return 1 if unavailable == 0 and surge == 0 else unavailable
+    return 1 if unavailable == 0 and surge == 0 and surges else unavailable
 
 
 def _all(around: Around, field: tuple[str | int, ...], why: str) -> LintFinding:
@@ -85,21 +97,21 @@ def blocked(budget: Budget, around: Around) -> Iterator[LintFinding]:
     workload = around.obj
     if not isinstance(workload, Workload) or workload.kind in ("Job", "CronJob", "DaemonSet"):
         return
-    replicas = _replicas(workload)
+    replicas, words = least_replicas(workload, around.others)
     labels = dict(budget.subject.labels)
     for one in around.disruptions:
         if one.namespace and workload.namespace and one.namespace != workload.namespace:
             continue
         if one.spec.selector is None or not label_selector_matches(one.spec.selector, labels):
             continue
-        yield from _blocks(one, replicas, workload)
+        yield from _blocks(one, replicas, words, workload)
 
 
-def _blocks(one: PodDisruptionBudget, replicas: int, workload: Workload) -> Iterator[LintFinding]:
+def _blocks(one: PodDisruptionBudget, replicas: int, words: str, workload: Workload) -> Iterator[LintFinding]:
     least = scaled(one.spec.min_available, replicas, up=True)
     most = scaled(one.spec.max_unavailable, replicas, up=True)
     if least is not None and least >= replicas > 0:
-        why, field = f"minAvailable {one.spec.min_available} of {replicas} replicas", "minAvailable"
+        why, field = f"minAvailable {one.spec.min_available} of {words}", "minAvailable"
     elif most is not None and most == 0:
         why, field = f"maxUnavailable {one.spec.max_unavailable}", "maxUnavailable"
     else:

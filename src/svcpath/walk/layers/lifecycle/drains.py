@@ -58,12 +58,16 @@ def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
             for each in lint(found, around)
             if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
         ]
-        findings.extend(_finding(each, one, disruptions, fatal=alone and each.code in FATAL) for each in given)
-        if found.outcome is Outcome.LOST and not any(each.code in FATAL for each in given):
+        findings.extend(_finding(each, one, disruptions, fatal=alone and _fatal(each)) for each in given)
+        if found.outcome is Outcome.LOST and not any(_fatal(each) for each in given):
             findings.append(_lost(found, one, alone))
         if not findings:
             phrases.append(_phrase(found, one.fact))
     return Judgement(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
+
+
+def _fatal(one: LintFinding) -> bool:
+    return one.code in FATAL and one.level is Level.ERROR
 
 
 def _excused(one: LintFinding, workload: Workload, subject: Subject, *, service_known: bool) -> bool:
