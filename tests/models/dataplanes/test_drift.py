@@ -235,3 +235,116 @@ def test_a_client_that_affinity_holds_goes_where_it_went_and_another_anywhere() 
     assert set(trace(table, packet._replace(known=True)).addresses) == {Backend("10.244.2.4", 8080)}
     assert set(trace(table, packet).addresses) == both
     assert set(trace(table, packet._replace(source="10.244.1.78", known=True)).addresses) == both
+
+
+def test_turns_by_count_share_as_chances_do() -> None:
+    even = ("--mode random --probability 0.50000000000", "--mode nth --every 2 --packet 0")
+    assert not _kinds(_table(even))
+    uneven = ("--mode random --probability 0.50000000000", "--mode nth --every 3 --packet 0")
+    assert set(_kinds(_table(uneven))) == {Difference.UNEVEN_SHARES}
+
+
+def test_a_stale_backend_that_stands_in_a_slice_is_said_to() -> None:
+    services, slices = recorded_objects("iptables")
+    changed = tuple(
+        msgspec.structs.replace(
+            item,
+            endpoints=tuple(
+                msgspec.structs.replace(
+                    one, conditions=msgspec.structs.replace(one.conditions, ready=False, serving=False)
+                )
+                if one.addresses == ("10.244.2.4",) and one.conditions is not None
+                else one
+                for one in item.endpoints or ()
+            ),
+        )
+        if item.metadata.name.startswith("echo-server")
+        else item
+        for item in slices
+    )
+    (row,) = drift(_table(), services, changed, VIEW).rows
+    assert (row.kind, row.note) == (Difference.STALE, "not ready in slice echo-server-kh2l8")
+    (gone,) = drift(_table(), services, without_endpoint(slices, "echo-server-", "10.244.2.4"), VIEW).rows
+    assert (gone.kind, gone.note) == (Difference.STALE, "")
+
+
+def test_rules_that_name_another_service_at_the_address_are_said_to() -> None:
+    table = _table(("service-ops/echo-server", "bank/ledger:grpc"))
+    services, slices = recorded_objects("iptables")
+    report = drift(table, services, without_endpoint(slices, "echo-server-", "10.244.2.4"), VIEW)
+    (row,) = [row for row in report.rows if row.kind is Difference.STALE]
+    assert "bank/ledger:grpc" in row.note
+
+
+RANGES = service(
+    "web",
+    "10.96.40.80",
+    [{"name": "p80", "port": 80, "protocol": "TCP", "targetPort": 8080}],
+    namespace="shop",
+    type="LoadBalancer",
+    ingress=[{"ip": "192.0.2.50"}],
+    loadBalancerSourceRanges=["203.0.113.0/24", "198.18.0.0/16"],
+)
+RANGES_SLICE = slice_of(
+    "web",
+    [{"addresses": ["10.244.1.80"], "nodeName": "w1", "conditions": {"ready": True}}],
+    [{"name": "p80", "port": 8080, "protocol": "TCP"}],
+    namespace="shop",
+)
+IPTABLES_RANGES = """*filter
+:FORWARD ACCEPT [0:0]
+:KUBE-PROXY-FIREWALL - [0:0]
+:KUBE-SERVICES - [0:0]
+-A FORWARD -m conntrack --ctstate NEW -j KUBE-PROXY-FIREWALL
+-A FORWARD -m conntrack --ctstate NEW -j KUBE-SERVICES
+-A KUBE-PROXY-FIREWALL -d 192.0.2.50/32 -p tcp -m tcp --dport 80 -j DROP
+COMMIT
+*nat
+:PREROUTING ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:POSTROUTING ACCEPT [0:0]
+:KUBE-EXT-X - [0:0]
+:KUBE-FW-X - [0:0]
+:KUBE-MARK-MASQ - [0:0]
+:KUBE-POSTROUTING - [0:0]
+:KUBE-SEP-X - [0:0]
+:KUBE-SERVICES - [0:0]
+:KUBE-SVC-X - [0:0]
+-A PREROUTING -j KUBE-SERVICES
+-A OUTPUT -j KUBE-SERVICES
+-A POSTROUTING -j KUBE-POSTROUTING
+-A KUBE-EXT-X -j KUBE-MARK-MASQ
+-A KUBE-EXT-X -j KUBE-SVC-X
+-A KUBE-FW-X -s 203.0.113.0/24 -j KUBE-EXT-X
+-A KUBE-FW-X -s 198.18.0.0/16 -j KUBE-EXT-X
+-A KUBE-FW-X -s 192.0.2.50/32 -j KUBE-EXT-X
+-A KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000
+-A KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN
+-A KUBE-POSTROUTING -j MASQUERADE --random-fully
+-A KUBE-SEP-X -s 10.244.1.80/32 -j KUBE-MARK-MASQ
+-A KUBE-SEP-X -p tcp -m tcp -j DNAT --to-destination 10.244.1.80:8080
+-A KUBE-SERVICES -d 10.96.40.80/32 -p tcp -m tcp --dport 80 -j KUBE-SVC-X
+-A KUBE-SERVICES -d 192.0.2.50/32 -p tcp -m tcp --dport 80 -j KUBE-FW-X
+-A KUBE-SVC-X ! -s 10.244.0.0/16 -d 10.96.40.80/32 -p tcp -m tcp --dport 80 -j KUBE-MARK-MASQ
+-A KUBE-SVC-X -j KUBE-SEP-X
+COMMIT
+"""
+SECOND = "-A KUBE-FW-X -s 198.18.0.0/16 -j KUBE-EXT-X\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        (("", ""), set()),
+        ((SECOND, ""), {Difference.UNEXPECTED_DROP}),
+        ((SECOND, f"{SECOND}-A KUBE-FW-X -s 100.64.0.0/10 -j KUBE-EXT-X\n"), {Difference.SOURCE_RANGE_OPEN}),
+    ],
+)
+def test_every_source_range_is_tried_of_the_service_and_of_the_rules(
+    change: tuple[str, str], kinds: set[Difference]
+) -> None:
+    text = IPTABLES_RANGES.replace(*change) if change[0] else IPTABLES_RANGES
+    table = fullest(Kind.IPTABLES_SAVE, text, "w1", frozenset({"192.168.10.4"}))
+    report = drift(table, [RANGES], [RANGES_SLICE], NodeView(name="w1", addresses=frozenset({"192.168.10.4"})))
+    assert report.decided
+    assert {row.kind for row in report.rows} == kinds

@@ -161,3 +161,78 @@ def test_an_older_cluster_with_docker_and_calico_is_read_whole() -> None:
     outcome = trace(table, Packet("192.168.5.5", Origin.POD, "TCP", "10.96.0.1", 443))
     assert outcome.addresses[0].address == "10.128.0.183"
     assert trace(table, Packet("192.168.5.5", Origin.POD, "UDP", "10.96.0.10", 53)).verdict is Verdict.REJECT
+
+
+def _several(rules: list[str], before: str = FORWARD) -> str:
+    """The recording with several rules, and the chains that they stand in, put before the line that begins so."""
+    text = _with("\n".join(rules), before)
+    chains = {rule.split()[1] for rule in rules} - {"FORWARD", "PREROUTING"}
+    table = "*filter" if before == FORWARD else "*nat"
+    return text.replace(f"{table}\n", "\n".join([table, *(f":{name} - [0:0]" for name in sorted(chains))]) + "\n")
+
+
+SET = "-m set --match-set PEERS src"
+DROP = "-A FORWARD -d 10.244.0.0/16 -j DROP"
+REJECT = "-A POD-FW -m mark ! --mark 0x10000/0x10000 -j REJECT --reject-with icmp-port-unreachable"
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [f"-A FORWARD {SET} -j ACCEPT", DROP],
+        ["-A FORWARD -j POLICY", f"-A POLICY {SET} -j ACCEPT", DROP],
+        [f"-A FORWARD {SET} -j POLICY", "-A POLICY -j ACCEPT", DROP],
+        ["-A FORWARD -j POLICY", f"-A POLICY {SET} -j RETURN", "-A POLICY -d 10.244.0.0/16 -j DROP"],
+        ["-A FORWARD -j POD-FW", "-A POD-FW -j NWPLCY", f"-A NWPLCY {SET} -j MARK --set-xmark 0x10000/0x10000", REJECT],
+        [
+            f"-A FORWARD {SET} -j NWPLCY",
+            "-A NWPLCY -j MARK --set-xmark 0x10000/0x10000",
+            "-A FORWARD -j POD-FW",
+            REJECT,
+        ],
+    ],
+)
+def test_a_rule_behind_one_that_may_have_let_the_packet_out_accuses_nobody(rules: list[str]) -> None:
+    text = _several(rules)
+    outcome = _ask(text)
+    assert outcome.verdict is Verdict.BACKENDS
+    assert outcome.foreign
+    assert not any(rule.certain for rule in outcome.foreign)
+    assert not _drift(text).rows
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [DROP],
+        ["-A FORWARD -j POLICY", f"-A POLICY {SET} -j RETURN", DROP],
+        [f"-A FORWARD {SET} -j DROP", DROP],
+        [f"-A FORWARD {SET} -j POLICY", "-A POLICY -d 192.0.2.0/24 -j MARK --set-xmark 0x2/0x2", DROP],
+        ["-A FORWARD -j POD-FW", "-A POD-FW -j NWPLCY", f"-A NWPLCY {SET} -j MARK --set-xmark 0x2/0x2", REJECT],
+        [
+            "-A FORWARD -j POD-FW",
+            f"-A POD-FW {SET} -j MARK --set-xmark 0x10000/0x10000",
+            "-A POD-FW -j MARK --set-xmark 0x0/0x10000",
+            REJECT,
+        ],
+    ],
+)
+def test_a_rule_that_nothing_before_it_could_have_kept_the_packet_from_is_certain(rules: list[str]) -> None:
+    outcome = _ask(_several(rules))
+    assert outcome.verdict in (Verdict.DROP, Verdict.REJECT)
+    assert any(rule.certain for rule in outcome.foreign)
+
+
+@pytest.mark.parametrize(("rule", "certain"), [(f"-A POLICY {SET} -j ACCEPT", False), ("-A POLICY -j RETURN", True)])
+def test_a_policy_drop_is_certain_only_if_no_chain_before_it_may_accept(rule: str, certain: bool) -> None:
+    before, filters, after = _several(["-A FORWARD -j POLICY", rule]).partition("*filter\n")
+    text = before + filters + after.replace(":FORWARD ACCEPT", ":FORWARD DROP", 1)
+    found = [one for one in _ask(text).foreign if one.effect == "policy-drop"]
+    assert [one.certain for one in found] == [certain]
+
+
+def test_a_translation_behind_one_that_may_have_let_the_packet_out_is_possible() -> None:
+    rule = "-A PREROUTING -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.2:80"
+    text = _several([f"-A PREROUTING {SET} -j RETURN", rule], NAT)
+    assert [(one.effect, one.certain) for one in _ask(text).foreign] == [("dnat", False)]
+    assert [(one.effect, one.certain) for one in _ask(_with(rule, NAT)).foreign] == [("dnat", True)]

@@ -11,7 +11,7 @@ from svcpath.models.dataplanes.drift.dating import dated
 from svcpath.models.dataplanes.drift.difference import Kind, Row
 from svcpath.models.dataplanes.drift.outcome import compare
 from svcpath.models.dataplanes.drift.plain import wanted_of
-from svcpath.models.dataplanes.drift.samples import family_of, packets_to
+from svcpath.models.dataplanes.drift.samples import admitted_by, family_of, packets_to
 from svcpath.models.dataplanes.drift.scope import Remarks, Scope
 from svcpath.models.dataplanes.expected import Expectation, Expected
 from svcpath.models.dataplanes.table import LOCAL_REDIRECT, Backend, Dialect, ForeignRule, Origin, Outcome, Verdict
@@ -33,7 +33,7 @@ def frontend_rows(scope: Scope, item: Expectation, remarks: Remarks) -> list[Row
 
 def _by_rules(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
     found: _Found = {}
-    for origin, source in packets_to(item, scope.sources):
+    for origin, source in packets_to(item, scope.sources, admitted_by(scope.table, item.frontend)):
         outcome = _trace(scope, item, origin, source)
         want = _wanted(scope, item, origin, source, outcome)
         for line in outcome.undecided:
@@ -67,7 +67,7 @@ def _by_map(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
         remarks.of_others(redirected)
         remarks.not_covered[redirected.text] = None
         return found
-    for origin, source in packets_to(item, scope.sources):
+    for origin, source in packets_to(item, scope.sources, admitted_by(scope.table, item.frontend)):
         outcome = _trace(scope, item, origin, source)
         want = wanted_of(item, origin, source, dialect, outcome)
         if want is None:

@@ -15,7 +15,7 @@ from svcpath.models.dataplanes.drift.difference import Kind, Row
 from svcpath.models.dataplanes.drift.samples import family_of
 from svcpath.models.dataplanes.drift.scope import Remarks, Scope
 from svcpath.models.dataplanes.expected import Expectation, Expected
-from svcpath.models.dataplanes.table import Dialect, Origin, Outcome, Verdict
+from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Share, Verdict
 
 _FATES = {
     Verdict.NONE: "untranslated",
@@ -69,10 +69,7 @@ def _blocked(
     if got is Verdict.BACKENDS:
         if want.verdict is Verdict.DROP and item.source_ranges:
             return [scope.row(item, Kind.SOURCE_RANGE_OPEN, origin, rule=_last_line(outcome))]
-        return [
-            scope.row(item, Kind.STALE, origin, share.backend, rule=share.line, share=share.share)
-            for share in outcome.backends
-        ]
+        return [_stale(scope, item, origin, share) for share in outcome.backends]
     if got is Verdict.NONE:
         if not coverage.filters(scope.table, family_of(item), remarks):
             return []
@@ -104,7 +101,7 @@ def _backends(scope: Scope, item: Expectation, origin: Origin, want: Expected, o
             row = scope.row(item, kind, origin, share.backend, rule=share.line, share=share.share)
             rows.append(msgspec.structs.replace(row, wanted=other))
         else:
-            rows.append(scope.row(item, Kind.STALE, origin, share.backend, rule=share.line, share=share.share))
+            rows.append(_stale(scope, item, origin, share))
     lost = sum((part for _, part in outcome.other), Fraction(0))
     note = ", ".join(f"{part} {_FATES[verdict]}" for verdict, part in outcome.other)
     part_lost = lost / len(missing) if missing and lost else None
@@ -118,6 +115,32 @@ def _backends(scope: Scope, item: Expectation, origin: Origin, want: Expected, o
         note = ", ".join(f"{share.share} {share.backend}" for share in outcome.backends)
         rows.append(scope.row(item, Kind.UNEVEN_SHARES, origin, rule=_last_line(outcome), note=note))
     return rows
+
+
+def _stale(scope: Scope, item: Expectation, origin: Origin, share: Share) -> Row:
+    note = "; ".join(part for part in (standing(item, share.backend), _other_owner(scope, item)) if part)
+    return scope.row(item, Kind.STALE, origin, share.backend, rule=share.line, share=share.share, note=note)
+
+
+def standing(item: Expectation, backend: Backend) -> str:
+    """What a backend is that stands in a slice and yet should get nothing; "" for one that stands in none."""
+    view = next((one for one in item.endpoints if one.backend == backend), None)
+    if view is None:
+        return ""
+    if not view.ready:
+        state = "terminating" if view.terminating else "not ready"
+        return f"{state} in slice {view.slice}"
+    if item.local_only and not view.local:
+        return f"in slice {view.slice}, but not on this node, as the traffic policy Local asks"
+    return f"in slice {view.slice}, but not for this node by its topology hints"
+
+
+def _other_owner(scope: Scope, item: Expectation) -> str:
+    """Rules that name another Service at this address are of another time, or of another cluster."""
+    entry = scope.table.frontends.get(item.frontend)
+    if entry is None or not entry.service or entry.service.partition(":")[0] == item.service.partition(":")[0]:
+        return ""
+    return f"its rules name {entry.service}: of another cluster, or of a Service that had this address before"
 
 
 def _treatment(scope: Scope, item: Expectation, origin: Origin, want: Expected, outcome: Outcome) -> list[Row]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector
-from svcpath.models.dataplanes.table import Origin
+from svcpath.models.dataplanes.ruleset import Match
+from svcpath.models.dataplanes.table import Dialect, Frontend, Origin, ServiceTable
 
 #: A source address per family (4, 6) and origin.
 Sources = Mapping[int, Mapping[Origin, str]]
@@ -33,11 +34,45 @@ def sources_of(
     }
 
 
-def packets_to(item: Expectation, sources: Sources) -> Iterator[tuple[Origin, str]]:
-    """Origin and source of each packet: one per origin, and for source ranges one from within."""
+def packets_to(item: Expectation, sources: Sources, admitted: Iterable[str] = ()) -> Iterator[tuple[Origin, str]]:
+    """Origin and source of each packet: one per origin, and one from within each source range, of the Service's and of
+    those that the table lets in (``admitted``)."""
     yield from sources[family_of(item)].items()
-    if item.source_ranges:
-        yield Origin.EXTERNAL, item.source_ranges[0].partition("/")[0]
+    texts = [text.partition("/")[0] for text in (*item.source_ranges, *admitted)]
+    for source in dict.fromkeys(texts):
+        if source not in sources[family_of(item)].values():
+            yield Origin.EXTERNAL, source
+
+
+def admitted_by(table: ServiceTable, frontend: Frontend) -> tuple[str, ...]:
+    """The source prefixes that the table names for a frontend: in Calico's map, in the KUBE-FW chain that the iptables
+    mode jumps to, in the chain of the nftables mode's map ``firewall-ips``."""
+    entry = table.frontends.get(frontend)
+    if entry is None:
+        return ()
+    if table.ruleset is None:
+        return tuple(prefix for prefix, _ in entry.by_source)
+    family = "ip6" if ":" in frontend.address else "ip"
+    chain = None
+    if table.dialect is Dialect.IPTABLES and entry.target.startswith("KUBE-FW-"):
+        nat = table.ruleset.tables.get(f"{family} nat")
+        chain = nat.chains.get(entry.target) if nat is not None else None
+    elif table.dialect is Dialect.NFTABLES and (proxy := table.ruleset.tables.get(f"{family} kube-proxy")) is not None:
+        firewalls = proxy.sets.get("firewall-ips")
+        key = (frontend.address, frontend.protocol.lower(), str(frontend.port))
+        element = firewalls.elements.get(key) if firewalls is not None else None
+        chain = proxy.chains.get(element.argument or "") if element is not None else None
+    if chain is None:
+        return ()
+    named = (text for rule in chain.rules for match in rule.matches for text in _prefixes(match))
+    # A node that holds the load balancer's address itself sends from it: kube-proxy lets that in beside the ranges.
+    return tuple(text for text in named if frontend._replace(address=text.partition("/")[0]) not in table.frontends)
+
+
+def _prefixes(match: Match) -> tuple[str, ...]:
+    if match.kind != "source":
+        return ()
+    return (match.value,) if isinstance(match.value, str) else tuple(match.value)
 
 
 def family_of(item: Expectation) -> int:

@@ -67,15 +67,22 @@ _FLAGS = frozenset(
     }
 )
 _RECENT = frozenset({"--name", "--seconds", "--hitcount", "--mask"})
-_IGNORED = frozenset({"--mode", "--nfacct-name", "--ctdir", "--icmp-type", "--icmpv6-type"})
+_IGNORED = frozenset({"--mode", "--packet", "--nfacct-name", "--ctdir", "--icmp-type", "--icmpv6-type"})
 #: Options that are known but whose truth a packet's addresses do not decide.
 _OPAQUE_OPTIONS = frozenset(
     {"--physdev-in", "--physdev-out", "--limit", "--limit-burst", "--uid-owner", "--gid-owner", "--mac-source"}
     | {"--hashlimit-upto", "--hashlimit-above", "--hashlimit-name", "--hashlimit-mode", "--hashlimit-burst"}
     | {"--connlimit-above", "--connlimit-upto", "--connlimit-mask", "--string", "--algo", "--length", "--pkt-type"}
-    | {"--tcp-option", "--every", "--packet", "--dscp", "--tos", "--helper", "--pol", "--dir", "--path", "--cgroup"}
+    | {"--tcp-option", "--dscp", "--tos", "--helper", "--pol", "--dir", "--path", "--cgroup"}
     | {"--limit-iface-in", "--vaddr", "--vport", "--vproto"}
 )
+#: Options with two values.
+_PAIRS = frozenset({"--match-set", "--tcp-flags"})
+_ALL_FLAGS = ("FIN", "SYN", "RST", "PSH", "ACK", "URG")
+#: Options whose meaning is read.
+_READ = frozenset(
+    {"-m", "-p", "--protocol", "--comment", "--dst-type", "--src-type", "--ctstate", "--state", "--ctstatus"}
+) | {*("--mark", "--every", "--probability", "-i", "-o", "--in-interface", "--out-interface")}
 _PROTOCOL_NUMBERS = {
     "1": "icmp",
     "6": "tcp",
@@ -87,8 +94,12 @@ _PROTOCOL_NUMBERS = {
 }
 
 
-def read_rule(number: int, line: str) -> Rule:
-    """One ``-A`` line, read option by option. Raises Unknown for an option or value that is not understood."""
+def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
+    """One ``-A`` line, read option by option. Raises Unknown for an option or value that is not understood.
+
+    ``others``: the rule is none of kube-proxy's. Then a match whose options are not known is one whose truth is not
+    known (``opaque`` where the module is not, either), and what the rule does with the packet is read all the same.
+    """
     tokens = _TOKEN.findall(line) if '"' in line else line.split()
     if line.count('"') - line.count('\\"') & 1:
         raise Unknown(line)
@@ -96,6 +107,7 @@ def read_rule(number: int, line: str) -> Rule:
     recent: dict[str, str] = {}
     target, argument = "continue", None
     jump = ""
+    module = ""
     comment = ""
     options: dict[str, str] = {}
     negated = False
@@ -114,7 +126,7 @@ def read_rule(number: int, line: str) -> Rule:
         if jump:
             if token[:1] == "-":
                 options[token] = value if value[:1] != "-" else ""
-            elif tokens[position - 2][:1] != "-":
+            elif tokens[position - 2][:1] != "-" and not targets.goes_on(jump):
                 raise Unknown(line)
             continue
         if token in ("-j", "-g"):
@@ -131,12 +143,26 @@ def read_rule(number: int, line: str) -> Rule:
                 matches.append(Match("tcp-syn", True, negated))
             negated = False
             continue
+        if token in _PAIRS and position + 1 < end:
+            matches.append(_pair(token, value, tokens[position + 1], negated))
+            position += 2
+            negated = False
+            continue
+        if others and not _is_known(token):
+            while position < end and tokens[position][:1] not in ("-", "!"):
+                position += 1
+            matches.append(Match("other", token, negated))
+            negated = False
+            continue
         if not value:
             raise Unknown(line)
         position += 1
         if token == "-m":
+            module = value
             if value not in _MODULES:
-                raise Unknown(line)
+                if not others:
+                    raise Unknown(line)
+                matches.append(Match("opaque", f"-m {value}"))
             if value == "recent":
                 recent.setdefault("module", "")
             continue
@@ -146,14 +172,43 @@ def read_rule(number: int, line: str) -> Rule:
             recent[token] = value
         elif token in _IGNORED:
             pass
+        elif token == "--mark" and module == "connmark":
+            matches.append(Match("other", f"connmark {value}", negated))
         else:
             matches.append(_match(token, value, negated, line))
         negated = False
     if recent:
         matches.extend(_recent(recent, line))
     if jump:
-        target, argument = targets.target(target, jump, options, line)
+        try:
+            target, argument = targets.target(target, jump, options, line)
+        except Unknown:
+            if not others:
+                raise
+            target, argument = "opaque", line
     return Rule(number, tuple(matches), target, argument, comment)
+
+
+def _is_known(option: str) -> bool:
+    return (
+        option in _ADDRESSES
+        or option in _PORTS
+        or option in _RECENT
+        or option in _IGNORED
+        or option in _OPAQUE_OPTIONS
+        or option in _READ
+    )
+
+
+def _pair(option: str, first: str, second: str, negated: bool) -> Match:
+    """The options with two values: ``--tcp-flags SYN,RST SYN`` and ``--match-set NAME src,dst``."""
+    if option == "--match-set":
+        return Match("ipset", f"{first} {second}", negated)
+    examined, wanted = (
+        frozenset(_ALL_FLAGS if text == "ALL" else () if text == "NONE" else text.split(","))
+        for text in (first, second)
+    )
+    return Match("tcp-flags", (examined, wanted), negated)
 
 
 def _recent(options: dict[str, str], line: str) -> list[Match]:
@@ -192,6 +247,11 @@ def _match(option: str, value: str, negated: bool, line: str) -> Match:
         return Match("ct-status", frozenset(value.lower().split(",")), negated)
     if option in ("--mark",):
         return Match("mark", mark(value, line), negated)
+    if option == "--every":
+        # One packet in so many, in turn: over many connections the same share as by chance (xt_statistic.c).
+        if not value.isdecimal() or int(value) < 1:
+            raise Unknown(line)
+        return Match("probability", 1 / int(value), negated)
     if option == "--probability":
         chance = probability(value)
         if chance is None:
@@ -199,8 +259,6 @@ def _match(option: str, value: str, negated: bool, line: str) -> Match:
         return Match("probability", chance, negated)
     if option in ("-i", "-o", "--in-interface", "--out-interface"):
         return Match("in-interface" if "i" in option.strip("-")[:1] else "out-interface", value, negated)
-    if option == "--match-set":
-        return Match("ipset", value, negated)
     if option in _OPAQUE_OPTIONS:
         return Match("other", f"{option} {value}", negated)
     raise Unknown(line)

@@ -12,6 +12,7 @@ from svcpath.errors import FormatError
 from svcpath.models.dataplanes.iptables.options import read_rule
 from svcpath.models.dataplanes.iptables.shapes import SHAPES
 from svcpath.models.dataplanes.iptables.values import Unknown
+from svcpath.models.dataplanes.netfilter.ownership import is_own_name
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, collector_paused, numbered_lines
 
 #: Built-in chains: hook and priority by table (include/uapi/linux/netfilter_ipv4.h).
@@ -172,10 +173,12 @@ class _Reader:
         """A rule of no common shape."""
         rules = self.rules
         try:
-            rule = read_rule(number, line)
+            rule = read_rule(number, line, others=not is_own_name(chain))
         except Unknown:
             rules.not_understood.append((number, line.strip(), chain))
             return Rule(number, (Match("opaque", line),), "opaque", line)
+        if rule.target == "opaque" or any(match.kind == "opaque" for match in rule.matches):
+            rules.not_understood.append((number, line.strip(), chain))
         if rule.target == "dnat" and not rule.argument[1] and chain.startswith("KUBE-SEP-"):
             # kube-proxy always writes the port: the line broke off in front of it.
             rules.not_understood.append((number, line.strip(), chain))

@@ -45,6 +45,7 @@ _CONTINUE = frozenset(
         "IDLETIMER",
         "HMARK",
         "TCPOPTSTRIP",
+        "ECN",
     }
 )
 _SIMPLE = {"ACCEPT": "accept", "DROP": "drop", "RETURN": "return", "NOTRACK": "notrack", "TPROXY": "tproxy"}
@@ -52,6 +53,11 @@ _SIMPLE = {"ACCEPT": "accept", "DROP": "drop", "RETURN": "return", "NOTRACK": "n
 BUILTIN = (
     frozenset(_SIMPLE) | _CONTINUE | {"REJECT", "MASQUERADE", "DNAT", "REDIRECT", "MARK", "CT", "QUEUE", "NFQUEUE"}
 )
+
+
+def goes_on(name: str) -> bool:
+    """Is this a target after which the walk goes on, whatever its options?"""
+    return name in _CONTINUE
 
 
 def target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
-from svcpath.models.dataplanes.netfilter.foreign import may_take, takes
+from svcpath.models.dataplanes.netfilter.foreign import is_escapable, may_take, takes
 from svcpath.models.dataplanes.netfilter.lookup import candidates
 from svcpath.models.dataplanes.netfilter.matches import holds, key_of
 from svcpath.models.dataplanes.netfilter.ownership import is_own
@@ -102,6 +102,9 @@ def _joined(live: Sequence[Branch]) -> list[Branch]:
 
 def _take(flow: Flow, chain: Chain, branch: Branch, rule: Rule, target: str, argument: Any, depth: int) -> list[End]:
     """The target of a rule that matched."""
+    if branch.escapes and is_escapable(chain, target, branch):
+        may_take(flow, rule, chain, branch)
+        return [(branch, _ON)]
     branch.met = (rule, chain, branch.met)
     if target == "jump" or target == "goto":
         return _jump(flow, chain, branch, rule, target, argument, depth)
@@ -146,6 +149,9 @@ def _jump(flow: Flow, chain: Chain, branch: Branch, rule: Rule, verb: str, name:
         branch.doubt(rule.line, f"no chain {name}", chain)
         return [(branch, _ON)]
     ends = through(flow, below, branch, depth + 1)
+    for after, _ in ends:
+        if after.escapes:
+            after.escapes -= {("return", name)}
     return ends if verb == "goto" else [(after, verdict or _ON) for after, verdict in ends]
 
 

@@ -62,7 +62,9 @@ class Branch:
 
     ``met`` is the trail, newest first: (rule, chain, what was before). ``recalls`` are the affinity sets that were asked
     on the way, ``remembers`` the one that is written. ``foreign`` took the packet, ``possible`` may take it;
-    ``undecided`` are (line, text, chain).
+    ``undecided`` are (line, text, chain). ``unsure`` are the bits of the mark that a rule may have set or not;
+    ``escapes`` the ways out that it may have taken before, as ("accept" or "return", chain): what comes behind them
+    may never have been met.
     """
 
     __slots__ = (
@@ -72,6 +74,7 @@ class Branch:
         "backend_chain",
         "backend_line",
         "dnated",
+        "escapes",
         "foreign",
         "mark",
         "met",
@@ -81,6 +84,7 @@ class Branch:
         "recalls",
         "remembers",
         "undecided",
+        "unsure",
         "weight",
     )
 
@@ -101,6 +105,8 @@ class Branch:
         self.foreign: tuple[ForeignRule, ...] = ()
         self.possible: tuple[ForeignRule, ...] = ()
         self.undecided: tuple[tuple[int, str, str], ...] = ()
+        self.unsure = 0
+        self.escapes: frozenset[tuple[str, str]] = frozenset()
 
     def fork(self, weight: float) -> Branch:
         other = Branch.__new__(Branch)
@@ -114,7 +120,7 @@ class Branch:
         """The packet, and what it has gone through that decides its fate: all but its weight and its trail."""
         return (
             *(self.address, self.port, self.mark, self.dnated, self.notrack, self.accepted),
-            *(self.backend, self.backend_line, self.recalls, self.remembers),
+            *(self.backend, self.backend_line, self.recalls, self.remembers, self.unsure, self.escapes),
         )
 
     def join(self, other: Branch) -> None:
@@ -147,6 +153,7 @@ class Branch:
             return
         clear, xor = rule.argument
         self.mark = (self.mark & ~clear & 0xFFFFFFFF) ^ xor
+        self.unsure &= ~clear
 
 
 def _both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:

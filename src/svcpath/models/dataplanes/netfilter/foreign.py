@@ -7,6 +7,8 @@ are no foreign ones.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
 from svcpath.models.dataplanes.netfilter.matches import holds
 from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own
@@ -32,20 +34,61 @@ def takes(flow: Flow, rule: Rule, chain: Chain, effect: str, branch: Branch) -> 
     branch.foreign = (*branch.foreign, ForeignRule(rule.line, chain.name, effect, flow.rules.line(rule.line)))
 
 
+def is_escapable(chain: Chain, target: str, branch: Branch) -> bool:
+    """Is it uncertain that a rule of others was met at all, because an undecidable one before it may have let the packet
+    out? What the filter accepts is let through either way."""
+    if not branch.escapes or is_own(chain) or chain.name in KUBELET_CHAINS:
+        return False
+    return target in _HARMFUL or (target == "accept" and chain.type == "nat")
+
+
 def may_take(flow: Flow, rule: Rule, chain: Chain, branch: Branch) -> None:
     """A rule whose matches can't be decided: one of kube-proxy leaves the answer undecided, one of others is noted with
     what it would do."""
     if is_own(chain):
         branch.doubt(rule.line, flow.rules.line(rule.line), chain)
         return
-    if len(branch.possible) > _MOST_POSSIBLE:
-        return
     effect = rule.target
     if effect in ("jump", "goto"):
+        reach = _reach(flow.table(chain), rule.argument)
+        branch.unsure |= reach.marks
+        lets_out = reach.accepts
         effect = _could(flow, flow.table(chain), rule.argument, branch, 0)
+    else:
+        lets_out = effect in ("accept", "opaque")
+        branch.unsure |= rule.argument[0] | rule.argument[1] if effect == "mark" else 0
+    if lets_out:
+        branch.escapes |= {("accept", "")}
+    if rule.target in ("return", "goto"):
+        branch.escapes |= {("return", chain.name)}
+    if len(branch.possible) > _MOST_POSSIBLE:
+        return
     if effect in _TERMINAL:
         line = flow.rules.line(rule.line)
         branch.possible = (*branch.possible, ForeignRule(rule.line, chain.name, effect, line, False))
+
+
+class _Reach(NamedTuple):
+    """What a chain and all that it jumps to could do beside ending the walk: bits of the mark, and an accept."""
+
+    marks: int = 0
+    accepts: bool = False
+
+
+def _reach(table: Table, name: str, depth: int = 0) -> _Reach:
+    chain = table.chains.get(name)
+    if chain is None or depth > _DEEPEST:
+        return _Reach(accepts=chain is None)
+    marks, accepts = 0, False
+    for rule in chain.rules:
+        if rule.target == "mark":
+            marks |= rule.argument[0] | rule.argument[1]
+        elif rule.target in ("accept", "opaque"):
+            accepts = True
+        elif rule.target in ("jump", "goto"):
+            below = _reach(table, rule.argument, depth + 1)
+            marks, accepts = marks | below.marks, accepts or below.accepts
+    return _Reach(marks, accepts)
 
 
 def _could(flow: Flow, table: Table, name: str, branch: Branch, depth: int) -> str:
@@ -69,8 +112,9 @@ def _could(flow: Flow, table: Table, name: str, branch: Branch, depth: int) -> s
 
 def dropped_by_policy(base: Chain, branch: Branch) -> bool:
     """A base chain that drops what falls through it. Uncertain where a rule of the same chain may take the packet."""
-    foreign = ForeignRule(base.line, base.name, "policy-drop", f"policy of {base.name}")
-    if any(rule.chain == base.name for rule in branch.possible):
+    certain = ("accept", "") not in branch.escapes and not any(rule.chain == base.name for rule in branch.possible)
+    foreign = ForeignRule(base.line, base.name, "policy-drop", f"policy of {base.name}", certain)
+    if not certain:
         branch.possible = (*branch.possible, foreign)
         return False
     branch.foreign = (*branch.foreign, foreign)

@@ -42,6 +42,7 @@ def _hook(flow: Flow, hook: str, branch: Branch) -> list[End]:
             for after, end in through(flow, base, current, 0):
                 if not end and base.policy == "drop" and dropped_by_policy(base, after):
                     end = "drop"
+                after.escapes = frozenset()
                 following.append((after, end if end != "accept" else ""))
         live = following
     return live

@@ -37,7 +37,7 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
     if kind == "ct-state":
         return _connection_state(value, branch)
     if kind == "mark":
-        return bool((branch.mark & value[1]) == value[0])
+        return _mark(branch, *value)
     if kind == "destination-type":
         return _type_holds(value, flow.ends_here(branch))
     if kind == "source-type":
@@ -58,9 +58,20 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
         return branch.dnated if value == {"dnat"} else None
     if kind == "tcp-syn":
         return flow.protocol == "tcp"
+    if kind == "tcp-flags":
+        examined, wanted = value
+        return flow.protocol == "tcp" and {"SYN"} & examined == wanted
     if kind == "family":
         return ("ipv6" if flow.family == "ip6" else "ipv4") in value
     return None
+
+
+def _mark(branch: Branch, value: int, mask: int) -> bool | None:
+    """By the bits that are known; None where they agree and others could still differ."""
+    known = mask & ~branch.unsure
+    if (branch.mark & known) != (value & known):
+        return False
+    return None if mask & branch.unsure else (branch.mark & mask) == value
 
 
 def _type_holds(wanted: tuple[str, ...], local: bool) -> bool | None:

@@ -34,7 +34,11 @@ def is_own(chain: Chain) -> bool:
     """True for a chain that kube-proxy writes."""
     if chain.table.endswith(" kube-proxy"):
         return True
-    name = chain.name
+    return is_own_name(chain.name)
+
+
+def is_own_name(name: str) -> bool:
+    """True for the name of a chain that kube-proxy's iptables mode writes."""
     return name.startswith("KUBE-") and (name.startswith(_OWN_PREFIXES) or name in _OWN)
 
 

@@ -55,6 +55,7 @@ CODES: dict[Kind, str] = {
     Kind.AFFINITY_MISSING: "SP618",
     Kind.AFFINITY_UNEXPECTED: "SP618",
     Kind.AFFINITY_TIMEOUT: "SP618",
+    Kind.HEALTH_CHECK_RULE_MISSING: "SP618",
 }
 
 #: Kinds that break a new connection, or keep it from an endpoint it should reach.
@@ -109,10 +110,10 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
     phrases: list[str] = []
     seen: set[tuple[str, Kind, object, object]] = set()
     for one in compared:
-        rows = [row for row in one.report.rows if _concerns(view, service, row)]
+        rows = [row for row in one.report.rows if row.kind in CODES and _concerns(view, service, row)]
         for row in rows:
             key = (one.node.label, row.kind, row.frontend, row.backend)
-            if key not in seen and row.kind in CODES:
+            if key not in seen:
                 seen.add(key)
                 findings.append(_finding(view, one, row))
         mine = {
@@ -182,7 +183,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     slices = tuple(
         Evidence(
             f"slice {each.fact.name} does not list {row.backend}"
-            if row.kind is Kind.STALE
+            if row.kind is Kind.STALE and not row.note
             else f"slice {each.fact.name}",
             each,
         )
@@ -253,7 +254,7 @@ def _sentence(row: Row, place: str, given: str) -> str:
     age = f" since {row.age:.0f} s" if row.age is not None else ""
     match row.kind:
         case Kind.STALE:
-            return f"STALE {place}: {share}new connections go to {backend}, in no slice{age}{rule}"
+            return f"STALE {place}: {share}new connections go to {backend}, {row.note or 'in no slice'}{age}{rule}"
         case Kind.MISSING:
             return f"MISSING {place}: the slices give {given}; the dump lacks {backend} (compared by ip:port)"
         case Kind.WRONG_PORT | Kind.WRONG_TARGET:
