@@ -12,7 +12,7 @@ import gc
 import ipaddress
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,6 +58,11 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     target: str
     argument: Any = None
     comment: str = ""
+
+
+def is_opaque(rules: Iterable[Rule]) -> bool:
+    """Holds one of them something that was not understood?"""
+    return any(rule.target == "opaque" or any(match.kind == "opaque" for match in rule.matches) for rule in rules)
 
 
 class Element(NamedTuple):

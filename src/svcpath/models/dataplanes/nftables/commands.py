@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from svcpath.errors import FormatError
+from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.nftables.listing import check_targets, read_hook
 from svcpath.models.dataplanes.nftables.maps import elements
 from svcpath.models.dataplanes.nftables.statements import rules_of
@@ -75,7 +76,7 @@ def _command(rules: Ruleset, number: int, verb: str, kind: str, family: str, nam
     elif kind == "rule" and building and item:
         chain = table.chains.setdefault(item, Chain(table.name, item, number, False))
         try:
-            chain.rules.extend(rules_of(number, body))
+            chain.rules.extend(rules_of(number, body, others=not is_own(chain)))
         except Unknown:
             rules.not_understood.append((number, body, item))
             chain.rules.append(Rule(number, (Match("opaque", body),), "opaque", body))

@@ -13,14 +13,19 @@ from typing import Any, overload
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.nftables.json_expressions import endpoint_rule, rules_of, texts_of, verdict_of
+from svcpath.models.dataplanes.netfilter.ownership import is_own
+from svcpath.models.dataplanes.nftables.json_expressions import (
+    OTHER_SHAPE,
+    endpoint_rule,
+    rules_of,
+    texts_of,
+    verdict_of,
+)
 from svcpath.models.dataplanes.nftables.listing import check_targets
-from svcpath.models.dataplanes.nftables.tokens import Unknown
-from svcpath.models.dataplanes.ruleset import Chain, Element, Match, Rule, Ruleset, Set, collector_paused
+from svcpath.models.dataplanes.ruleset import Chain, Element, Match, Rule, Ruleset, Set, collector_paused, is_opaque
 
 _EMPTY = msgspec.Raw(b"[]")
 #: What an expression of another shape than the schema of this version has brings: it is kept, and said so.
-_OTHER_SHAPE = (Unknown, KeyError, TypeError, IndexError, ValueError, AttributeError)
 
 
 class _Rule(msgspec.Struct):
@@ -66,6 +71,21 @@ class _Item(msgspec.Struct):
     rule: _Rule | None = None
     element: Any = None
     metainfo: Any = None
+    counter: Any = None
+    quota: Any = None
+    limit: Any = None
+    synproxy: Any = None
+    secmark: Any = None
+    flowtable: Any = None
+    helper: Any = msgspec.field(default=None, name="ct helper")
+    time: Any = msgspec.field(default=None, name="ct timeout")
+    expectation: Any = msgspec.field(default=None, name="ct expectation")
+
+    @property
+    def named(self) -> bool:
+        """A named object, which rules speak of and no packet meets by itself."""
+        kinds = (self.counter, self.quota, self.limit, self.synproxy, self.secmark, self.flowtable)
+        return any(kind is not None for kind in (*kinds, self.helper, self.time, self.expectation))
 
 
 class _Document(msgspec.Struct):
@@ -133,7 +153,7 @@ def _read(rules: Ruleset, document: _Document) -> None:
             _add_set(rules, number, item.map, is_map=True)
         elif item.table is not None:
             rules.table(item.table.family, item.table.name)
-        elif item.metainfo is None:
+        elif item.metainfo is None and not item.named:
             rules.damaged.append((number, rules.line(number), ""))
 
 
@@ -162,11 +182,15 @@ def _add_rule(rules: Ruleset, number: int, item: _Rule) -> None:
         chain.rules.append(quick)
         return
     try:
-        chain.rules.extend(rules_of(number, msgspec.json.decode(expression), item.comment))
-    except _OTHER_SHAPE:
+        found = rules_of(number, msgspec.json.decode(expression), item.comment, others=not is_own(chain))
+    except OTHER_SHAPE:
         shown = rules.line(number)
         rules.not_understood.append((number, shown, chain.name))
-        chain.rules.append(Rule(number, (Match("opaque", shown),), "opaque", shown))
+        found = [Rule(number, (Match("opaque", shown),), "opaque", shown)]
+    else:
+        if is_opaque(found):
+            rules.not_understood.append((number, rules.line(number), chain.name))
+    chain.rules.extend(found)
 
 
 def _add_set(rules: Ruleset, number: int, item: _Set, *, is_map: bool) -> None:
@@ -182,7 +206,7 @@ def _add_set(rules: Ruleset, number: int, item: _Set, *, is_map: bool) -> None:
             if isinstance(key_value, dict) and "elem" in key_value:
                 comment = str(key_value["elem"].get("comment", ""))
             target, argument = verdict_of(verdict)
-        except _OTHER_SHAPE:
+        except OTHER_SHAPE:
             shown = msgspec.json.encode(element).decode()
             rules.not_understood.append((number, shown, item.name))
             continue

@@ -23,7 +23,9 @@ _DNAT_HEAD = b'[{"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "ri
 _DNAT_MIDDLE = b'"}}, {"dnat": {"addr": "'
 _DNAT_PORT = b'", "port": '
 _DNAT_TAIL = b"}}]"
-_IGNORED = frozenset({"counter", "log", "quota", "comment", "ct count"})
+_IGNORED = frozenset({"counter", "log", "comment"})
+#: What the structure of an expression of another shape brings.
+OTHER_SHAPE = (Unknown, KeyError, TypeError, ValueError, AttributeError, IndexError)
 _FIELDS = {
     ("ip", "saddr"): "source",
     ("ip", "daddr"): "destination",
@@ -55,22 +57,38 @@ def endpoint_rule(number: int, expression: bytes) -> Rule | None:
     return None
 
 
-def rules_of(number: int, expression: list[dict[str, Any]], comment: str) -> list[Rule]:
-    """One rule. Raises Unknown or what a structure of another shape brings (see ``json_document``)."""
+def rules_of(number: int, expression: list[dict[str, Any]], comment: str, *, others: bool = False) -> list[Rule]:
+    """One rule. Raises one of OTHER_SHAPE where it is not understood; with ``others`` it is read as ``statements`` does."""
     matches: list[Match] = []
     effects: list[tuple[str, Any]] = []
     for statement in expression:
         ((kind, value),) = statement.items()
-        if kind == "match":
-            add_match(matches, _match(value))
-        elif kind not in _IGNORED:
-            effect = _effect(kind, value, matches)
-            if effect is not None:
+        try:
+            if kind == "match":
+                add_match(matches, _match(value))
+            elif kind not in _IGNORED and (effect := _effect(kind, value, matches)) is not None:
                 effects.append(effect)
+        except OTHER_SHAPE:
+            if not others:
+                raise
+            _pass_over(kind, value, matches, effects)
     held = tuple(matches)
     if not effects:
         return [Rule(number, held, "continue", None, comment)]
     return [Rule(number, held, target, argument, comment) for target, argument in effects]
+
+
+def _pass_over(kind: str, value: Any, matches: list[Match], effects: list[tuple[str, Any]]) -> None:
+    """A statement of others that could not be read: a condition, a change that lets the packet go on, or neither."""
+    if kind in ("match", "meter"):
+        matches.append(Match("other", kind))
+    elif kind == "mangle" and value.get("key") == {"meta": {"key": "mark"}}:
+        restored = value.get("value") == {"ct": {"key": "mark"}}
+        effects.append(("mark", (0xFFFFFFFF, 0)) if restored else ("opaque", kind))
+    elif kind in ("mangle", "flow", "dup", "last", "secmark", "ct helper", "ct timeout", "ct expectation"):
+        effects.append(("continue", None))
+    else:
+        effects.append(("opaque", kind))
 
 
 def _effect(kind: str, value: Any, matches: list[Match]) -> tuple[str, Any] | None:
@@ -83,7 +101,8 @@ def _effect(kind: str, value: Any, matches: list[Match]) -> tuple[str, Any] | No
     if kind == "dnat":
         return "dnat", _destination(value)
     if kind == "redirect":
-        return "redirect", int(value["port"]) if value and "port" in value else 0
+        port = value["port"] if value and "port" in value else 0
+        return "redirect", int(port["range"][0] if isinstance(port, dict) else port)
     if kind == "snat":
         return "continue", None
     if kind == "vmap":
@@ -91,9 +110,11 @@ def _effect(kind: str, value: Any, matches: list[Match]) -> tuple[str, Any] | No
     if kind == "mangle":
         return _mangle(value)
     if kind == "set":
+        if value.get("stmt"):
+            matches.append(Match("other", "set with a limit"))
         return "remember", value["set"].lstrip("@")
-    if kind == "limit":
-        matches.append(Match("other", "limit"))
+    if kind in ("limit", "quota", "ct count"):
+        matches.append(Match("other", kind))
         return None
     if kind == "xt":
         return _xt(value, matches)

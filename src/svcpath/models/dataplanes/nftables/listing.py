@@ -12,6 +12,7 @@ import re
 from sys import intern
 
 from svcpath.errors import FormatError
+from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.nftables.maps import elements
 from svcpath.models.dataplanes.nftables.shapes import by_shape
 from svcpath.models.dataplanes.nftables.statements import rules_of
@@ -25,6 +26,7 @@ from svcpath.models.dataplanes.ruleset import (
     Set,
     Table,
     collector_paused,
+    is_opaque,
     numbered_lines,
 )
 
@@ -45,6 +47,12 @@ def parse(text: str) -> Ruleset:
     """
     with collector_paused():
         return _Reader(text).read()
+
+
+#: Tables that iptables-nft fills.
+_OF_IPTABLES = frozenset(
+    f"{family} {name}" for family in ("ip", "ip6") for name in ("filter", "nat", "mangle", "raw", "security")
+)
 
 
 class _Reader:
@@ -222,10 +230,13 @@ class _Reader:
         if text.startswith("comment "):
             return
         try:
-            found = rules_of(number, text)
+            found = rules_of(number, text, others=not is_own(chain))
         except Unknown:
             self.rules.not_understood.append((number, text, chain.name))
             found = [Rule(number, (Match("opaque", text),), "opaque", text)]
+        else:
+            if is_opaque(found):
+                self.rules.not_understood.append((number, text, chain.name))
         if len(found) == 1 and found[0].target == "continue" and self._lost_target(text, chain.name):
             self.rules.not_understood.append((number, text, chain.name))
             found = [Rule(number, found[0].matches, "opaque", text)]
@@ -241,7 +252,7 @@ class _Reader:
     def _lost_target(self, text: str, chain: str) -> bool:
         """nft without the extensions of iptables prints their targets (DNAT, MASQUERADE, ...) as nothing at all. One
         rule of kube-proxy has no target in truth: the remark that closes a KUBE-FW chain."""
-        if self.table is None or self.table.name.endswith(" kube-proxy") or chain.startswith("KUBE-FW-"):
+        if self.table is None or self.table.name not in _OF_IPTABLES or chain.startswith("KUBE-FW-"):
             return False
         return " counter packets " in f" {text}" and not text.endswith('"') and " log" not in text
 

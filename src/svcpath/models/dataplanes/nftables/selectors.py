@@ -35,6 +35,8 @@ def read_fields(word: str, tokens: Tokens) -> tuple[str, ...]:
 
 def comparison(fields: tuple[str, ...], tokens: Tokens) -> Match:
     """``!= 10.0.0.0/8``, ``& 0x4000 == 0x4000``, ``{ 80, 443 }``, ``@name``"""
+    if tokens.peek() == "set":
+        raise Unknown("set")  # a statement that changes the field: no comparison
     mask = None
     if tokens.peek() in ("&", "and"):
         tokens.next()
@@ -50,6 +52,8 @@ def _field(word: str, tokens: Tokens) -> str:
     if word == "mark":
         return "mark"
     name = tokens.next()
+    if name == "option":
+        raise Unknown(name)
     if word in ("ip", "ip6"):
         fields = {"saddr": "source", "daddr": "destination", "protocol": "protocol", "nexthdr": "protocol"}
         return fields.get(name, f"other {word} {name}")

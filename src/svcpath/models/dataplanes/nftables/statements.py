@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any
 
 from svcpath.models.dataplanes.nftables.maps import map_argument, numgen
+from svcpath.models.dataplanes.nftables.others import pass_over
 from svcpath.models.dataplanes.nftables.selectors import comparison, read_fields
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, Unknown, integer, skip_counts
 from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical, host_and_port
@@ -20,31 +21,62 @@ _OTHER_MATCHES = frozenset(
 )
 
 
-def rules_of(line: int, text: str) -> list[Rule]:
-    """One printed rule. More than one comes back when it changes something and goes on (a mark, then a jump)."""
+def rules_of(line: int, text: str, *, others: bool = False) -> list[Rule]:
+    """One printed rule. More than one comes back when it changes something and goes on (a mark, then a jump).
+
+    ``others``: the rule is none of kube-proxy's; a part of it that is not known is passed over (see ``others``), and what
+    it does with the packet is read all the same. Raises Unknown for a rule that can't be read.
+    """
     tokens = Tokens(text)
     matches: list[Match] = []
     effects: list[tuple[str, Any]] = []
     comment = ""
     while tokens.peek():
-        word = tokens.next()
-        if word == "comment":
-            comment = tokens.next().strip('"')
-        elif word == "counter":
-            if tokens.accept("packets"):
-                skip_counts(tokens)
-            elif tokens.accept("name"):
-                tokens.next()
-        elif (effect := _effect(word, tokens)) is not None:
-            effects.append(effect)
-        else:
-            found = _match(word, tokens, effects)
-            if found is not None:
-                add_match(matches, found)
+        place = tokens.place
+        try:
+            comment = _statement(tokens, matches, effects) or comment
+        except Unknown:
+            if not others:
+                raise
+            tokens.place = place
+            pass_over(tokens, matches, effects)
     held = tuple(matches)
     if not effects:
         return [Rule(line, held, "continue", None, comment)]
     return [Rule(line, held, target, argument, comment) for target, argument in effects]
+
+
+def _statement(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any]]) -> str:
+    """Reads one statement into ``matches`` or ``effects``; returns the comment if it was one."""
+    word = tokens.next()
+    if word == "comment":
+        return tokens.next().strip('"')
+    if word == "counter":
+        if tokens.accept("packets"):
+            skip_counts(tokens)
+        elif tokens.accept("name"):
+            tokens.next()
+    elif word in ("update", "add") and tokens.peek()[:1] == "@":
+        _remember(tokens, matches, effects)
+    elif (effect := _effect(word, tokens)) is not None:
+        effects.append(effect)
+    else:
+        found = _match(word, tokens, effects)
+        if found is not None:
+            add_match(matches, found)
+    return ""
+
+
+def _remember(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any]]) -> None:
+    """``update @affinity { ip saddr }``; with ``limit rate over`` or ``ct count over`` in it, it is a match too."""
+    name = tokens.next()[1:]
+    tokens.expect("{")
+    held = []
+    while not tokens.accept("}"):
+        held.append(tokens.next())
+    if {"limit", "count", "quota"} & set(held):
+        matches.append(Match("other", " ".join(held)))
+    effects.append(("remember", name))
 
 
 def add_match(matches: list[Match], found: Match) -> None:
@@ -92,12 +124,6 @@ def _effect(word: str, tokens: Tokens) -> tuple[str, Any] | None:
         while tokens.peek() and tokens.peek() not in ("comment", "accept", "meta"):
             tokens.next()
         return "tproxy", None
-    if word in ("update", "add") and tokens.peek()[:1] == "@":
-        name = tokens.next()[1:]
-        tokens.expect("{")
-        while not tokens.accept("}"):
-            tokens.next()
-        return "remember", name
     if word == "log":
         while tokens.peek() in ("prefix", "group", "level", "flags", "snaplen", "queue-threshold"):
             tokens.next()

@@ -1,0 +1,111 @@
+"""What rules of others hold and this tool has no word for: passed over, so that what they do with a packet is still read.
+
+nft(8) has far more expressions and statements than kube-proxy writes (firewalld, Docker, CNI plugins, hand-made tables).
+A condition that is not known is one whose truth is not known; a statement that only changes something lets the packet go
+on; one that sends it elsewhere makes the rule's effect unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens
+from svcpath.models.dataplanes.ruleset import Match
+
+#: Statements that take the packet in a way that is not known: to a place that a map or a range names, to a program.
+_TAKING = frozenset({"dnat", "redirect", "tproxy", "reject", "masquerade", "queue", "synproxy", "fwd", "xt"})
+#: Statements that let it go on.
+_PASSING = frozenset({"flow", "dup", "log", "snat", "last", "secmark"})
+#: Where a condition ends at the latest.
+_ENDS = (
+    frozenset({"counter", "comment", "jump", "goto", "log", "snat", "flow", "dup", "limit"})
+    | _TAKING
+    | frozenset(VERDICTS)
+)
+#: Words of nft's grammar with which a condition begins. Any other is recorded as not understood.
+_CONDITIONS = frozenset(
+    {
+        "ah",
+        "arp",
+        "comp",
+        "cpu",
+        "ct",
+        "day",
+        "dccp",
+        "dst",
+        "esp",
+        "ether",
+        "exthdr",
+        "fib",
+        "frag",
+        "geneve",
+        "gre",
+        "hbh",
+    }
+    | {
+        "hour",
+        "icmp",
+        "icmpv6",
+        "igmp",
+        "iif",
+        "iifgroup",
+        "iifkind",
+        "iifname",
+        "iiftype",
+        "ip",
+        "ip6",
+        "ipsec",
+        "jhash",
+    }
+    | {
+        "limit",
+        "mark",
+        "meta",
+        "meter",
+        "mh",
+        "numgen",
+        "oif",
+        "oifgroup",
+        "oifkind",
+        "oifname",
+        "oiftype",
+        "osf",
+        "quota",
+    }
+    | {"rt", "sctp", "skgid", "skuid", "socket", "symhash", "tcp", "th", "time", "udp", "udplite", "vlan", "vxlan"}
+)
+_CT_MARK = ("ct", "mark")
+
+
+def pass_over(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any]]) -> None:
+    """One statement that could not be read, beginning where ``tokens`` stands."""
+    word = tokens.peek()
+    if word in _TAKING:
+        effects.append(("opaque", " ".join(_words(tokens, whole=True))))
+        return
+    held = _words(tokens, whole=False)
+    text = " ".join(held)
+    if word in _PASSING:
+        effects.append(("continue", None))
+    elif "set" not in held[1:]:
+        # The rest of a condition that was read in part belongs to it.
+        known = word in _CONDITIONS or word[:1] == "@" or (bool(matches) and matches[-1].kind == "other")
+        matches.append(Match("other" if known else "opaque", text))
+    elif held[:3] == ["meta", "mark", "set"]:
+        # The mark of a connection that begins is 0 unless a rule has set it.
+        effects.append(("mark", (0xFFFFFFFF, 0)) if tuple(held[3:]) == _CT_MARK else ("opaque", text))
+    else:
+        effects.append(("continue", None))
+
+
+def _words(tokens: Tokens, *, whole: bool) -> list[str]:
+    """Up to the next statement, or all but the comment; braces belong together."""
+    held = [tokens.next()]
+    depth = 0
+    while tokens.peek():
+        word = tokens.peek()
+        if depth == 0 and (word == "comment" or (not whole and word in _ENDS)):
+            break
+        depth += {"{": 1, "}": -1}.get(word, 0)
+        held.append(tokens.next())
+    return held
