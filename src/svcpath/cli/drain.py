@@ -31,7 +31,8 @@ Print a recorded drain on one axis: 0 is the moment the API server accepted the 
 FILE is what svcpath drain watch wrote, or a folder with recorded watch events (JSON Lines of {"received", "type",
 "object"}) and a client's log.
 
-Exit code: 0 nothing was lost, 1 requests or connections were lost, 3 no deletion in the recording."""
+Exit code: 0 nothing was lost, 1 requests or connections were lost, 3 no deletion in the recording, or it ends before a Pod has
+ended, 4 no recording."""
 
 EXPORT = """\
 svcpath drain timeline export drain.db --format csv > drain.csv
@@ -64,7 +65,7 @@ def show(
     from svcpath.drill.load import load
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import timeline_report
-    from svcpath.reports.views.timeline import document
+    from svcpath.reports.views.timeline import document, unfinished
     from svcpath.reports.views.timeline_page import page
 
     wanted = output.parse(outputs)
@@ -73,7 +74,9 @@ def show(
     output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report), lambda: page(report))
     if not report.deletions:
         return Exit.UNDECIDED
-    return Exit.BAD if any(one.level == "error" for one in report.findings) else Exit.GOOD
+    if any(one.level == "error" for one in report.findings):
+        return Exit.BAD
+    return Exit.UNDECIDED if unfinished(report) else Exit.GOOD
 
 
 @timeline_app.command("export", help=EXPORT)

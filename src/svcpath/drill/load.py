@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
 from svcpath.drill.store import MAGIC, Store
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.formats import kubernetes
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.sources.files import FilesSource
@@ -23,13 +25,21 @@ def load(paths: Sequence[Path]) -> tuple[Timeline, tuple[str, ...]]:
     Raises SourceUnavailable for a path that is not there, FormatError for a damaged database.
     """
     if len(paths) == 1 and is_database(paths[0]):
-        store = Store(paths[0])
+        store = Store(paths[0], reading=True)
         try:
             return of_store(store)
+        except FormatError as error:
+            raise FormatError(error.message, path=str(paths[0])) from error
+        except (sqlite3.Error, TypeError, ValueError) as error:
+            raise FormatError(f"the recording is damaged: {error}", path=str(paths[0])) from error
         finally:
             store.close()
     source = FilesSource(list(paths))
-    return timeline(seen_of(source.watch_events()), remarks_of(source.inventory())), ()
+    events, inventory = source.watch_events(), source.inventory()
+    if not events and not any(one.kind is Kind.TIMELINE and one.value is not None for one in inventory):
+        names = ", ".join(str(one) for one in paths)
+        raise FormatError(f"no recording: neither a database of svcpath drain watch nor watch events in {names}")
+    return timeline(seen_of(events), remarks_of(inventory)), ()
 
 
 def is_database(path: Path) -> bool:
@@ -61,7 +71,10 @@ def seen(store: Store) -> list[Seen]:
         if change.type == "VANISHED":
             obj = last.get(change.uid)
         else:
-            obj = next((one.value for one in kubernetes.read_json(change.body) if isinstance(one, Item)), None)
+            try:
+                obj = next((one.value for one in kubernetes.read_json(change.body) if isinstance(one, Item)), None)
+            except FormatError as error:
+                raise FormatError(f"event {number} of the recording: {error.message}") from error
         if not isinstance(obj, api.Object):
             raise FormatError(f"event {number} of the recording holds no object")
         last[change.uid] = obj

@@ -7,6 +7,7 @@ that received them. SQLite's WAL with synchronous=NORMAL loses nothing committed
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import time
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from svcpath.errors import FormatError, SourceUnavailable
 from svcpath.models.drain.moments import Connection, PlaneChange, Remark
@@ -39,6 +41,17 @@ CREATE TABLE IF NOT EXISTS planes (
 CREATE TABLE IF NOT EXISTS remarks (at REAL NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, wall REAL NOT NULL, mono REAL NOT NULL, skew REAL, ended REAL);
 """
+
+
+_OPTIONS: dict[str, Any] = {"check_same_thread": False, "isolation_level": None, "timeout": 30}
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """The file as it is. Without a write-ahead log beside it nobody writes, and SQLite need not make one to read."""
+    log = path.with_name(f"{path.name}-wal")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    db: sqlite3.Connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, **_OPTIONS)
+    return db
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +80,51 @@ class Gap:
 class Store:
     """A recording that is open for writing (from several threads) and reading."""
 
-    def __init__(self, path: Path) -> None:
-        """Opens or makes the file. Raises SourceUnavailable when it can't, FormatError when it is something else."""
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
+        """Opens or makes the file; only ``reading`` changes nothing of it. Raises SourceUnavailable when it can't,
+        FormatError when it is something else."""
         self._lock = threading.RLock()
+        self._path = path
+        self.session = 0
         try:
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            with self._transaction():
-                for statement in _TABLES.split(";"):
-                    if statement.strip():
-                        self._db.execute(statement)
-                self._db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))
+            self._db = _read_only(path) if reading else sqlite3.connect(path, **_OPTIONS)
+            tables = self._tables()
+            if tables and "version" not in dict(self._db.execute("SELECT * FROM meta") if "meta" in tables else ()):
+                raise FormatError("no recording: a database of something else", path=str(path))
+            if not reading:
+                self._prepare()
+            found = self.meta("version") if tables or not reading else "none"
+            if found == str(VERSION):
+                self._check(self._tables())
         except sqlite3.OperationalError as error:
             raise SourceUnavailable(f"can't open {path}: {error}") from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, ValueError) as error:
             raise FormatError(f"no recording: {error}", path=str(path)) from error
-        found = self.meta("version")
         if found != str(VERSION):
             raise FormatError(f"a recording of version {found}; this svcpath reads {VERSION}", path=str(path))
-        self.session = 0
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        with self._transaction():
+            for statement in _TABLES.split(";"):
+                if statement.strip():
+                    self._db.execute(statement)
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))
+
+    def _tables(self) -> set[str]:
+        return {str(name) for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def _check(self, tables: set[str]) -> None:
+        """Raises FormatError where the file lacks a table or column of this version."""
+        for name, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\);", _TABLES, re.DOTALL):
+            columns = (
+                {str(row[1]) for row in self._db.execute(f"PRAGMA table_info({name})")} if name in tables else set()
+            )
+            wanted = set(re.findall(r"(?:^|,)\s*([a-z_]+) (?:TEXT|REAL|INTEGER|BLOB)", body))
+            if wanted - columns:
+                missing = ", ".join(sorted(wanted - columns))
+                raise FormatError(f"no recording: table {name} lacks {missing}", path=str(self._path))
 
     # --- writing --------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ def document(report: TimelineContract, *, verbose: bool = False) -> Document:
     sections.extend(tables(report))
     for one in report.findings:
         sections.append(Statement(MARKS[one.level], _WORDS[one.level], one.text, one.code))
-    if report.deletions and not report.findings:
-        sections.append(Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows"))
+    if report.deletions and (unfinished(report) or not report.findings):
+        sections.append(_outcome(report))
     if report.gaps:
         sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
     return Document(f"0 = {report.zero}", tuple(sections))
@@ -57,6 +57,20 @@ def statement(report: TimelineContract) -> Statement:
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             return Statement(MARKS[level], _WORDS[level], f"{found[0].text}{more}", found[0].code)
+    return _outcome(report)
+
+
+def unfinished(report: TimelineContract) -> tuple[str, ...]:
+    """Pods that were still running when the recording ended."""
+    return tuple(one.pod for one in report.deletions if one.gone is None and not one.exits)
+
+
+def _outcome(report: TimelineContract) -> Statement:
+    left = unfinished(report)
+    if left:
+        names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+        text = f"the recording ends before {names} ended: what became of its requests is not in it"
+        return Statement(Mark.INCONCLUSIVE, "NOT OVER", text)
     return Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows")
 
 
