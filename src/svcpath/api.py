@@ -273,6 +273,9 @@ _WORKLOAD_KINDS = {
     **dict.fromkeys(("sts", "statefulset", "statefulsets"), "StatefulSet"),
     **dict.fromkeys(("ds", "daemonset", "daemonsets"), "DaemonSet"),
     **dict.fromkeys(("job", "jobs"), "Job"),
+    **dict.fromkeys(("cj", "cronjob", "cronjobs"), "CronJob"),
+    **dict.fromkeys(("rs", "replicaset", "replicasets"), "ReplicaSet"),
+    **dict.fromkeys(("rc", "replicationcontroller", "replicationcontrollers"), "ReplicationController"),
     **dict.fromkeys(("rollout", "rollouts"), "Rollout"),
     **dict.fromkeys(("po", "pod", "pods"), "Pod"),
 }

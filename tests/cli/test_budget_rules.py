@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -293,3 +294,51 @@ def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budg
     assert len(found["workloads"]) == 60
     for each in found["workloads"]:
         assert f"Ingress {each['name']} stands" in each["terms"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("6", 6), ("500ms", 0.5), ("1m30s", 90), (".5", 0.5), ("1e1", 10), ("2h", 7200)]
+)
+def test_times_are_seconds_or_durations(budget: Any, text: str, value: float) -> None:
+    _, found = budget(_manifest() + SERVICE, "--longest-request", text)
+    assert found["terms"][2]["seconds"] == value
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "1e400", "-1", "1,5", "0x10", "1s5", "", "99999999999", "5 s"])
+@pytest.mark.parametrize("option", ["--longest-request", "--shutdown", "--propagation", "--lb-removal"])
+def test_what_is_no_time_is_a_wrong_use(
+    text: str, option: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(_manifest() + SERVICE)
+    assert run(["budget", str(path), option, text]) == 2
+    assert option in capfd.readouterr().err
+    assert run(["rollout", "wait", "deploy/web", "--timeout", text]) == 2
+
+
+def test_a_path_that_no_workload_has_is_a_wrong_use(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(_manifest() + SERVICE)
+    assert run(["budget", str(path), "--path", "envoy"]) == 2
+    assert "envoy" in capfd.readouterr().err
+    assert run(["budget", str(path), "--path", "app"]) == 0
+
+
+def test_a_render_is_read_from_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = (_manifest(grace="9") + SERVICE).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert run(["budget", "-", "-o", "sarif"]) == 1
+    (result, *_) = json.loads(capfd.readouterr().out)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("stdin", 16)
+    assert run(["budget", "-", "more.yaml"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["deployments", "cronjob", "statefulsets", "cj", "replicasets"])
+def test_every_name_of_a_kind_means_a_workload_of_the_cluster(
+    kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["budget", f"{kind}/web", "--kubeconfig", str(tmp_path / "none")]) == 4
+    assert "no such file or folder" not in capfd.readouterr().err

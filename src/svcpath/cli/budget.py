@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from svcpath.cli import output
 from svcpath.cli.exits import Exit
+from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 HELP = """\
@@ -30,24 +32,36 @@ def budget(
         list[Path],
         typer.Argument(
             metavar="PATH...|KIND/NAME",
-            help="Manifests and evidence: files or folders; or deploy/NAME of a cluster.",
+            help="Manifests and evidence: files or folders, - for standard input; or deploy/NAME of a cluster.",
             exists=False,
         ),
     ],
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
     workload: Annotated[str, typer.Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
     longest: Annotated[
-        float | None, typer.Option("--longest-request", min=0, help="Seconds of the longest request.")
+        float | None,
+        typer.Option(
+            "--longest-request", parser=seconds, metavar="TIME", help="The longest request: seconds, or 500ms, 1m30s."
+        ),
     ] = None,
     removal: Annotated[
         float | None,
-        typer.Option("--lb-removal", min=0, help="Seconds until load balancers stop sending new connections."),
+        typer.Option(
+            "--lb-removal",
+            parser=seconds,
+            metavar="TIME",
+            help="Time until load balancers stop sending new connections.",
+        ),
     ] = None,
     propagation: Annotated[
-        float | None, typer.Option("--propagation", min=0, help="Seconds until the last node's data plane has changed.")
+        float | None,
+        typer.Option(
+            "--propagation", parser=seconds, metavar="TIME", help="Time until the last node's data plane has changed."
+        ),
     ] = None,
     shutdown: Annotated[
-        float | None, typer.Option("--shutdown", min=0, help="Seconds the idle application needs to end.")
+        float | None,
+        typer.Option("--shutdown", parser=seconds, metavar="TIME", help="Time the idle application needs to end."),
     ] = None,
     on_signal: Annotated[
         str, typer.Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
@@ -93,7 +107,10 @@ def budget(
         source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
         workload = workload or targets[0].name
     else:
-        source = api.manifests(*(one for one in paths if one not in databases))
+        files = [one for one in paths if one not in databases]
+        if Path("-") in files and len(files) > 1:
+            raise UsageError("give files, or - for standard input, not both")
+        source = ManifestBytes({"stdin": sys.stdin.buffer.read()}) if files == [Path("-")] else api.manifests(*files)
     result = api.budget(
         source,
         recorded=recorded,
@@ -106,6 +123,9 @@ def budget(
         on_signal=on_signal,
         path=path or (),
     )
+    unknown = set(path or ()) - {each.name for one in result.workloads for each in one.containers}
+    if unknown and result.workloads:
+        raise UsageError(f"--path {min(unknown)}: no workload has a container of that name")
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
         return Exit.UNREADABLE if result.not_read else Exit.UNDECIDED
@@ -118,7 +138,33 @@ def budget(
 
 #: How a workload of a cluster is named.
 _KINDS = frozenset(
-    ("deploy", "deployment", "sts", "statefulset", "ds", "daemonset", "job", "po", "pod", "rollout", "rs", "replicaset")
+    [
+        "deploy",
+        "deployment",
+        "deployments",
+        "sts",
+        "statefulset",
+        "statefulsets",
+        "ds",
+        "daemonset",
+        "daemonsets",
+        "job",
+        "jobs",
+        "cj",
+        "cronjob",
+        "cronjobs",
+        "po",
+        "pod",
+        "pods",
+        "rollout",
+        "rollouts",
+        "rs",
+        "replicaset",
+        "replicasets",
+        "rc",
+        "replicationcontroller",
+        "replicationcontrollers",
+    ]
 )
 
 

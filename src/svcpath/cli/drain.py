@@ -9,6 +9,7 @@ import typer
 
 from svcpath.cli import drain_run, output
 from svcpath.cli.exits import Exit
+from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 app = typer.Typer(
@@ -117,7 +118,10 @@ def watch(
     api_url: Annotated[
         str, typer.Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")
     ] = "",
-    duration: Annotated[float, typer.Option("--duration", min=0, help="Seconds (0: until Ctrl-C).")] = 0.0,
+    duration: Annotated[
+        float,
+        typer.Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
+    ] = 0.0,
     interval: Annotated[
         float, typer.Option("--interval", min=0.05, help="Seconds between two readings of a node's table.")
     ] = 0.2,

@@ -9,6 +9,7 @@ import typer
 
 from svcpath.cli import output
 from svcpath.cli.exits import Exit
+from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +50,12 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="With --act: do not ask.")] = False,
     force: Annotated[bool, typer.Option("--force", help="With --act: also where that would be an outage.")] = False,
     db: Annotated[Path, typer.Option("--db", help="Of a target: the recording, a new file.")] = Path("drain.db"),
-    timeout: Annotated[float, typer.Option("--timeout", min=0, help="Of a target: seconds (0: until Ctrl-C).")] = 0.0,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", parser=seconds, metavar="TIME", help="Of a target: seconds, or 10m (0: until Ctrl-C)."
+        ),
+    ] = 0.0,
     context: Annotated[str, typer.Option("--context", help="Of a target: context of the kubeconfig.")] = "",
     kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Of a target: kubeconfig file.")] = "",
     api_url: Annotated[str, typer.Option("--api-url", help="Of a target: address of a kubectl proxy.")] = "",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli.exits import Exit
+from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 app = typer.Typer(
@@ -33,13 +34,15 @@ def wait(
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Deployment.")] = "default",
     context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
     kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
-    timeout: Annotated[float, typer.Option("--timeout", min=0, help="Seconds.")] = 600.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m.")
+    ] = 600.0,
 ) -> int:
     from svcpath.drill import rollout
     from svcpath.drill.transport import KubectlTransport
 
     kind, slash, name = target.partition("/")
-    if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name:
+    if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
     kubectl = KubectlTransport(cluster_options(context, kubeconfig))
     found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))

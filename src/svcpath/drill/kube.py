@@ -57,7 +57,8 @@ def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
         "healthcheckpolicies.networking.gke.io",
     )
     gateway = ("httproutes.gateway.networking.k8s.io", "gateways.gateway.networking.k8s.io")
-    for kind in ("services", "poddisruptionbudgets", "ingresses", *gateway, *gke):
+    scaling = ("horizontalpodautoscalers", "scaledobjects.keda.sh")
+    for kind in ("services", "poddisruptionbudgets", "ingresses", *scaling, *gateway, *gke):
         done = kubectl.run("-n", space, "get", kind, "-o", "json")
         if done.returncode == 0:
             found.extend(json.loads(done.stdout).get("items") or ())
