@@ -108,3 +108,15 @@ def test_a_translation_to_a_place_that_a_map_names_is_undecided_where_it_is_met(
     rule = "tcp dport 82 dnat ip to numgen random mod 2 map { 0 : 172.17.0.2, 1 : 172.17.0.3 }"
     assert _asked(rule, chain=nat, port=82).undecided
     assert not _asked(rule, chain=nat, port=80).undecided
+
+
+def test_a_set_whose_elements_count_is_whole() -> None:
+    text = (
+        "table inet fw {\n\tset bl {\n\t\ttypeof ip saddr . tcp dport\n\t\tflags interval\n\t\tcounter\n"
+        "\t\telements = { 10.1.0.0/16 . 22 counter packets 0 bytes 0,\n"
+        "\t\t\t     10.2.0.0/16 . 80-90 counter packets 3 bytes 9 }\n\t}\n"
+        "\tchain fwd {\n\t\ttype filter hook forward priority filter - 1; policy accept;\n\t\tct state new counter\n\t}\n}\n"
+    )
+    (table,) = parse(Kind.NFT_LIST, text)
+    assert not table.damaged
+    assert not table.not_understood

@@ -75,7 +75,8 @@ def drift_text(one: DriftRow) -> str:
         "altered": "altered: a full sync would mend it",
     }.get(one.cause, "")
     origins = f"(from {', '.join(one.origins)})" if one.origins and len(one.origins) < 3 else ""
-    said = ", ".join(part for part in (what, one.note, age, slices, origins) if part)
+    noted = ", ".join(part for part in (what, one.note) if part)
+    said = " ".join(part for part in (noted, age, slices, origins) if part)
     wanted = f"the slices give {one.wanted}" if one.wanted else ""
     after = "; ".join(part for part in (said, wanted, cause) if part)
     text = f"{one.node} {one.kind.upper()}: {one.service or 'no Service'} {one.frontend}"

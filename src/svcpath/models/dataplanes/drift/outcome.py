@@ -158,7 +158,7 @@ def _treatment(scope: Scope, item: Expectation, origin: Origin, want: Expected, 
     ]
     kind = _affinity_kind(item.affinity, outcome)
     if kind is not None:
-        rows.append(scope.row(item, kind, origin, rule=line, note=f"{outcome.affinity} s"))
+        rows.append(scope.row(item, kind, origin, rule=line, note=f"{outcome.affinity} s" if outcome.affinity else ""))
     return rows
 
 

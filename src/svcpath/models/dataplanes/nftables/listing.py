@@ -183,6 +183,8 @@ class _Reader:
             self.set.flags = frozenset(text[6:].replace(" ", "").split(","))
         elif text.startswith("timeout "):
             self.set.timeout = seconds(text[8:])
+        elif text == "counter":
+            return  # every element counts
         elif not text.startswith(("size ", "comment ", "gc-interval ", "auto-merge", "policy ")):
             self._damage(number, text)
 
