@@ -45,8 +45,9 @@ from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
 from svcpath.walk.findings.finding import LayerResult
+from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 from svcpath.walk.layers.resolution.surroundings import surroundings
-from svcpath.walk.planes import planes, pod_named
+from svcpath.walk.planes import a_pod_of, origin_of, planes, pod_named
 from svcpath.walk.request import Request, request
 from svcpath.walk.scene import family_of
 from svcpath.walk.walk import walk
@@ -228,7 +229,8 @@ def trace(
 ) -> tuple[TraceContract, ...]:
     """One packet through the nodes' tables, one trace a node (contract ``svcpath.trace/v1``).
 
-    ``client`` is "pod/NAME" (its node's table is walked), "node/NAME", an address outside the cluster, or "" for some Pod.
+    ``client`` is "pod/NAME" (its node's table is walked), "node/NAME", an address (of a Pod, of the node whose table it is, or
+    from outside), or "" for some Pod of the node.
     Raises UnknownTarget when the evidence has no such Pod or table.
     """
     driver = Driver(source)
@@ -244,13 +246,21 @@ def trace(
     elif client:
         if not family_of(client):
             raise UsageError(f"--from {client!r}: give pod/NAME, node/NAME or an address")
+        if (":" in client) != (":" in address):
+            raise UsageError(f"--from {client} and --to {address} are not of one address family")
         origin, sender = Origin.EXTERNAL, client
     held = driver.run(planes(node))
-    if origin is Origin.POD and not sender:
-        sender = "2001:db8::77" if ":" in address else "198.51.100.77"
-    packet = Packet(sender, origin, protocol, address, port, known=bool(client))
+
+    def packet(tables: NodeTables, dump: Dump) -> Packet:
+        whose, source = origin, sender
+        if origin is Origin.EXTERNAL:
+            whose = origin_of(held, tables, sender)
+        elif origin is Origin.POD and not sender:
+            source = a_pod_of(held, tables, dump.table, ipv6=":" in address)
+        return Packet(source, whose, protocol, address, port, known=bool(client))
+
     found = tuple(
-        trace_report(tables.label, plane.mode, dump.place, dump.table, packet)
+        trace_report(tables.label, plane.mode, dump.place, dump.table, packet(tables, dump))
         for tables, plane in held.nodes
         if (dump := plane.holding(address)) is not None
     )

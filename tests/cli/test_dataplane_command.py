@@ -90,6 +90,21 @@ def test_a_trace_from_a_backend_marks_the_one_share_that_is_masqueraded(
 
 
 @modes
+@pytest.mark.parametrize(
+    ("client", "origin", "masqueraded"),
+    [("", "pod", False), ("10.244.1.9", "pod", True), ("172.30.0.12", "node", True), ("203.0.113.9", "external", True)],
+)
+def test_a_trace_knows_whose_address_sends_and_takes_some_pod_of_the_node_for_none(
+    evidence: Path, capfd: pytest.CaptureFixture[str], client: str, origin: str, masqueraded: bool
+) -> None:
+    whose = ["--from", client] if client else []
+    command = ["dataplane", "trace", *whose, "--to", "10.96.28.101:80", "--node", "w1", "--evidence", str(evidence)]
+    assert run([*command, "-o", "json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert (told["origin"], told["masquerade"]) == (origin, masqueraded)
+
+
+@modes
 def test_a_trace_to_a_service_without_endpoints_is_rejected(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
     command = ["dataplane", "trace", "--to", "10.96.78.144:80", "--evidence", str(evidence)]
     assert run(command) == 1
@@ -102,6 +117,7 @@ def test_a_trace_to_a_service_without_endpoints_is_rejected(evidence: Path, capf
         ["dataplane", "trace", "--to", "10.96.0.10", "--evidence", "."],
         ["dataplane", "trace", "--to", "fd00::a:80", "--evidence", "."],
         ["dataplane", "trace", "--to", "10.96.0.10:99999", "--evidence", "."],
+        ["dataplane", "trace", "--from", "10.244.1.9", "--to", "[fd00::a]:80", "--evidence", "."],
         ["dataplane", "drift"],
     ],
 )

@@ -10,6 +10,8 @@ from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.models.dataplanes import Origin, ServiceTable, some_pod
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.walk import ask, troubles
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import NotTested
@@ -79,6 +81,23 @@ def _why(node: str) -> Asking[str]:
     replies = yield needs
     found = (troubles.failed(reply.observations) for reply in replies)
     return next((one.reason for one in found if one is not None), "")
+
+
+def a_pod_of(held: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: bool) -> str:
+    """The address of some Pod of a node that is no backend."""
+    views = [view for item in held.slices for view in item.endpoints or ()]
+    taken = {address for view in views for address in view.addresses}
+    here = {address for view in views if view.node_name == tables.label for address in view.addresses}
+    return some_pod(table, taken, here, ipv6=ipv6)
+
+
+def origin_of(held: Planes, tables: NodeTables, source: str) -> Origin:
+    """Whose an address is, as far as one node's table goes: the node's own, a Pod's, else one from outside."""
+    value = address_value(source)
+    if value in {address_value(one) for one in tables.view.addresses}:
+        return Origin.NODE
+    pods = (one for item in held.slices for view in item.endpoints or () if view.target_ref for one in view.addresses)
+    return Origin.POD if value in {address_value(one) for one in pods} else Origin.EXTERNAL
 
 
 def pod_named(name: str, namespace: str) -> Asking[Pod]:

@@ -11,7 +11,7 @@ kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, comma
 the chain hashes.
 """
 
-from svcpath.models.dataplanes.drift import WITHOUT_EFFECT, DriftReport, Kind, Row, SliceIndex, drift
+from svcpath.models.dataplanes.drift import WITHOUT_EFFECT, DriftReport, Kind, Row, SliceIndex, drift, some_pod
 from svcpath.models.dataplanes.expected import (
     Categories,
     EndpointView,
@@ -91,6 +91,7 @@ __all__ = [
     "own_not_understood",
     "parse",
     "policies",
+    "some_pod",
     "times_of",
     "trace",
     "tracer",

@@ -13,5 +13,6 @@ rules; ``unasked`` is the other way, from the table to the Services; ``auxiliary
 from svcpath.models.dataplanes.drift.compare import drift
 from svcpath.models.dataplanes.drift.dating import SliceIndex
 from svcpath.models.dataplanes.drift.difference import WITHOUT_EFFECT, DriftReport, Kind, Row
+from svcpath.models.dataplanes.drift.samples import some_pod
 
-__all__ = ["WITHOUT_EFFECT", "DriftReport", "Kind", "Row", "SliceIndex", "drift"]
+__all__ = ["WITHOUT_EFFECT", "DriftReport", "Kind", "Row", "SliceIndex", "drift", "some_pod"]

@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 
 from svcpath.models.dataplanes.expected import Expectation
-from svcpath.models.dataplanes.layout import Detector
+from svcpath.models.dataplanes.layout import Detector, detector_of
 from svcpath.models.dataplanes.ruleset import Match
 from svcpath.models.dataplanes.table import Dialect, Frontend, Origin, ServiceTable
 
@@ -32,6 +32,13 @@ def sources_of(
         }
         for family in (4, 6)
     }
+
+
+def some_pod(table: ServiceTable, taken: set[str], here: set[str], *, ipv6: bool) -> str:
+    """The address of a Pod of the node that is nobody's backend, for one table. ``taken`` are backends' addresses, ``here``
+    those of them on the node."""
+    family = 6 if ipv6 else 4
+    return _pod(detector_of(table, family) if table.ruleset is not None else None, taken, here, family)
 
 
 def packets_to(item: Expectation, sources: Sources, admitted: Iterable[str] = ()) -> Iterator[tuple[Origin, str]]:
