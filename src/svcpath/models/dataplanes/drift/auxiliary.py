@@ -28,8 +28,11 @@ def health_checks(scope: Scope, services: Iterable[Service]) -> Iterator[Row]:
         if not number or service.spec.external_traffic_policy != "Local" or not is_programmed(service):
             continue
         family = 6 if ":" in service.cluster_ips[0] else 4
-        if family not in scope.table.families or f"{prefix_of(family)} filter" not in rules.tables:
+        filters = rules.tables.get(f"{prefix_of(family)} filter")
+        if family not in scope.table.families or filters is None:
             continue
+        if "KUBE-NODEPORTS" not in filters.chains and not (scope.release is not None and scope.release >= (1, 22)):
+            continue  # kube-proxy has had the chain since 1.21 (kubernetes pull 97824)
         frontend = Frontend(ANY_IPV6 if family == 6 else ANY_IPV4, "TCP", number)
         source = scope.sources[family][Origin.EXTERNAL]
         outcome = scope.tracer.trace(Packet(source, Origin.EXTERNAL, "TCP", frontend.address, number))

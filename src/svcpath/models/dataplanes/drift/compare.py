@@ -68,6 +68,7 @@ def _compare(
         sources=sources_of(wanted.values(), detectors, table.node_addresses | node.addresses),
         slices=slices,
         times=times,
+        release=node.release,
     )
     rows, backends = _frontends(scope, wanted.values(), remarks)
     rows += health_checks(scope, services)

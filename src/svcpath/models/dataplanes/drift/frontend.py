@@ -33,7 +33,10 @@ def frontend_rows(scope: Scope, item: Expectation, remarks: Remarks) -> list[Row
 
 def _by_rules(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
     found: _Found = {}
+    outside_alone = item.kind == "external-ip" and _for_outside_alone(scope, item)
     for origin, source in packets_to(item, scope.sources, admitted_by(scope.table, item.frontend)):
+        if outside_alone and origin is not Origin.EXTERNAL:
+            continue
         outcome = _trace(scope, item, origin, source)
         want = _wanted(scope, item, origin, source, outcome)
         for line in outcome.undecided:
@@ -42,6 +45,17 @@ def _by_rules(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
         if not (outcome.undecided and differing):
             _join(found, differing, origin)
     return found
+
+
+def _for_outside_alone(scope: Scope, item: Expectation) -> bool:
+    """Up to 1.21 kube-proxy translated what is sent to an external IP only if it comes in from outside (``-m physdev
+    ! --physdev-is-in -m addrtype ! --src-type LOCAL``, pkg/proxy/iptables/proxier.go)."""
+    entry, rules = scope.table.frontends.get(item.frontend), scope.table.ruleset
+    nat = rules.tables.get(f"{'ip6' if ':' in item.frontend.address else 'ip'} nat") if rules is not None else None
+    services = nat.chains.get("KUBE-SERVICES") if nat is not None else None
+    if entry is None or services is None:
+        return False
+    return any(match.kind == "bridged" for rule in services.rules if rule.line in entry.lines for match in rule.matches)
 
 
 def _wanted(scope: Scope, item: Expectation, origin: Origin, source: str, outcome: Outcome) -> Expected:

@@ -75,6 +75,8 @@ def _blocked(
             return []
         if origin is Origin.NODE and item.external and scope.table.dialect is Dialect.IPTABLES:
             return []  # kube-proxy's iptables mode does not filter what the node itself sends to such an address
+        if not item.frontend.is_node_port and any(rule.chain == "KUBE-MARK-DROP" for rule in outcome.rules):
+            return []  # up to 1.24 it marks the packet, and the kubelet's KUBE-FIREWALL drops at input and output alone
         kind = Kind.REJECT_MISSING if want.verdict is Verdict.REJECT else Kind.DROP_MISSING
         return [scope.row(item, kind, origin, rule=_last_line(outcome))]
     kind = Kind.UNEXPECTED_REJECT if got is Verdict.REJECT else Kind.UNEXPECTED_DROP

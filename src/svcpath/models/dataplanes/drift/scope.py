@@ -28,6 +28,7 @@ class Scope(msgspec.Struct, frozen=True):
     sources: Sources
     slices: SliceIndex
     times: Times
+    release: tuple[int, int] | None = None
 
     @property
     def netfilter(self) -> bool:

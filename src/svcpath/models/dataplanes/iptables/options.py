@@ -64,6 +64,7 @@ _FLAGS = frozenset(
         "--rdest",
         "--syn",
         "--return-nomatch",
+        "--physdev-is-in",
     }
 )
 _RECENT = frozenset({"--name", "--seconds", "--hitcount", "--mask"})
@@ -141,6 +142,8 @@ def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
                 recent[token] = "!" if negated else ""
             elif token == "--syn":
                 matches.append(Match("tcp-syn", True, negated))
+            elif token == "--physdev-is-in":
+                matches.append(Match("bridged", True, negated))
             negated = False
             continue
         if token in _PAIRS and position + 1 < end:

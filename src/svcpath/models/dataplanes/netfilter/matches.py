@@ -58,6 +58,9 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
         return branch.dnated if value == {"dnat"} else None
     if kind == "tcp-syn":
         return flow.protocol == "tcp"
+    if kind == "bridged":
+        # kube-proxy asks it to tell the Pods behind a bridge from the outside; a node's uplink may be in one too.
+        return None if flow.packet.origin is Origin.POD or not is_own(chain) else False
     if kind == "tcp-flags":
         examined, wanted = value
         return flow.protocol == "tcp" and {"SYN"} & examined == wanted
