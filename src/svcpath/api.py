@@ -116,11 +116,11 @@ def usable(source: Source) -> None:
     if not isinstance(source, FilesSource | BytesSource):
         return
     held = source.inventory()
-    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED) for one in held):
+    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED, Kind.TWINS) for one in held):
         return
     reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
     more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
-    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it"
+    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it, or its lists are empty"
     raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
 
 

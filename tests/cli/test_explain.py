@@ -53,6 +53,12 @@ def test_the_list_names_every_code_with_its_layer() -> None:
         ),
         ("getaddrinfo EAI_AGAIN web", "temporary failure in name resolution", "the cluster DNS has no ready"),
         ("read: connection reset by peer", "connection reset", "the Pod ended"),
+        ("unexpected EOF", "connection reset", "the Pod ended"),
+        (
+            "upstream connect error or disconnect/reset before headers. reset reason: connection failure",
+            "connection refused",
+            "the slices hold no usable endpoint",
+        ),
         ("connect: no route to host", "no route to host", "the endpoint's address"),
     ],
 )

@@ -142,15 +142,16 @@ def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[st
     made.settle()
 
 
-@edit("SP306")
+@edit("SP306", "SP319")
 def _sp306(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
     address = _last_word(words)
     for one in _slices(made, words):
         for each in one["endpoints"]:
             if address in each["addresses"]:
-                found = [p for p in made.of("Pod") if p["metadata"]["name"] == each["targetRef"]["name"]]
+                name = each.get("targetRef", {}).get("name", "outside-1")
+                found = [p for p in made.of("Pod") if p["metadata"]["name"] == name]
                 labels = service_of(made, words)["spec"]["selector"]
-                new = found[0] if found else made.add(pod(each["targetRef"]["name"], (address,), labels=labels))
+                new = found[0] if found else made.add(pod(name, (address,), labels=labels))
                 new["status"].update(podIP=address, podIPs=[{"ip": address}])
 
 

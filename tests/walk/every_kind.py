@@ -10,7 +10,15 @@ from tests.walk import kinds_endpoints
 from tests.walk import kinds_service
 
 # isort: split
-from tests.walk import kinds_evidence, kinds_names, kinds_paths, kinds_tables
+from tests.walk import (
+    kinds_aliases,
+    kinds_clients,
+    kinds_evidence,
+    kinds_mistakes,
+    kinds_names,
+    kinds_paths,
+    kinds_tables,
+)
 from tests.walk.kinds import BROKEN, SOUND, Broken, Sound
 
 __all__ = [
@@ -18,8 +26,11 @@ __all__ = [
     "SOUND",
     "Broken",
     "Sound",
+    "kinds_aliases",
+    "kinds_clients",
     "kinds_endpoints",
     "kinds_evidence",
+    "kinds_mistakes",
     "kinds_names",
     "kinds_paths",
     "kinds_ports",

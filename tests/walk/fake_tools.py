@@ -156,7 +156,7 @@ def defaulted(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def get(world: Path, namespace: str, rest: list[str]) -> int:
-    kind, name, selector, form = KINDS[rest.pop(0)], "", "", ""
+    kind, name, selector, form, fields = KINDS[rest.pop(0)], "", "", "", ""
     while rest:
         word = rest.pop(0)
         if word == "-l":
@@ -165,6 +165,8 @@ def get(world: Path, namespace: str, rest: list[str]) -> int:
             form = rest.pop(0)
         elif word == "-A":
             namespace = ""
+        elif word.startswith("--field-selector="):
+            fields = word.partition("=")[2]
         else:
             name = word
     wanted = dict(term.split("=", 1) for term in selector.split(",") if term)
@@ -176,12 +178,18 @@ def get(world: Path, namespace: str, rest: list[str]) -> int:
         and (not name or one["metadata"]["name"] == name)
         and all((one["metadata"].get("labels") or {}).get(key) == value for key, value in wanted.items())
     ]
+    for term in filter(None, fields.split(",")):
+        key, value = term.split("!=")
+        found = [one for one in found if str(at(one, key)) != value]
     if name and not found:
         print(f'Error from server (NotFound): {kind.lower()}s "{name}" not found', file=sys.stderr)
         return 1
     if form == "yaml":
         shown = found[0] if name else {"apiVersion": "v1", "kind": "List", "items": found}
         sys.stdout.write(yaml.safe_dump(shown, sort_keys=True))
+    elif form.startswith("jsonpath="):
+        shown = found[0] if name else {"items": found}
+        sys.stdout.write(re.sub(r"\{([^}]*)\}", lambda match: jsonpath(shown, match[1]), form[len("jsonpath=") :]))
     elif form == "name":
         for one in found:
             print(f"{kind.lower()}/{one['metadata']['name']}")
@@ -191,6 +199,24 @@ def get(world: Path, namespace: str, rest: list[str]) -> int:
         for one in found:
             print("   ".join(row(one, wide=form == "wide")))
     return 0
+
+
+def at(one: Any, path: str) -> Any:
+    for key in path.split("."):
+        one = (one or {}).get(key)
+    return one
+
+
+def jsonpath(value: Any, path: str) -> str:
+    """The values at a path of kubectl's JSONPath: names, [*] and [?(@.name=="value")]; a missing key gives nothing."""
+    held = [value]
+    for name, wanted in re.findall(r"\.(\w+)(\[[^\]]*\])?", re.sub(r"@\.", "@", path)):
+        held = [each[name] for each in held if isinstance(each, dict) and name in each]
+        if wanted:
+            held = [one for each in held for one in each]
+        if match := re.fullmatch(r'\[\?\(@(\w+)=="([^"]*)"\)\]', wanted):
+            held = [each for each in held if each.get(match[1]) == match[2]]
+    return " ".join(json.dumps(each) if isinstance(each, dict | list | bool) else str(each) for each in held)
 
 
 def row(one: dict[str, Any], *, wide: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from tests.walk.clusters import Cluster, cluster
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, service
+from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, service, workload
 
 # --- Pods and readiness -------------------------------------------------------------------------------------------
 
@@ -234,3 +234,89 @@ def selectorless_service_whose_slice_names_its_port_otherwise() -> Cluster:
 @broken("fault", "endpoints", "SP302")
 def selectorless_service_whose_slice_has_another_label() -> Cluster:
     return _by_hand(label="wbe")
+
+
+# --- Pods that have not started -------------------------------------------------------------------------------------
+
+
+def _starting(event: str = "", init: str = "", **status: object) -> Cluster:
+    made = cluster(1)
+    one = made.get("Pod", "web-1")
+    one["status"] |= {"phase": "Pending", **status}
+    one["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
+    waits = {"waiting": {"reason": "PodInitializing" if init else "ContainerCreating"}}
+    one["status"]["containerStatuses"] = [{"name": "main", "ready": False, "restartCount": 0, "state": waits}]
+    if init:
+        one["spec"]["initContainers"] = [{"name": "mesh", "restartPolicy": "Always"}, {"name": init}]
+        one["status"]["initContainerStatuses"] = [
+            {"name": "mesh", "ready": False, "restartCount": 0, "state": {"running": {}}},
+            {"name": init, "ready": False, "restartCount": 0, "state": {"running": {}}},
+        ]
+    made.sockets["web-1"] = None
+    if event:
+        made.add(
+            {
+                "apiVersion": "v1",
+                "kind": "Event",
+                "metadata": {"name": "web-1.1", "namespace": NAMESPACE},
+                "involvedObject": {"kind": "Pod", "name": "web-1", "namespace": NAMESPACE},
+                "type": "Warning",
+                "reason": "FailedMount",
+                "message": event,
+                "lastTimestamp": "2026-01-02T03:04:05Z",
+            }
+        )
+    return made.settle()
+
+
+@broken("fault", "endpoints", "SP304", "wait-db", "has not ended")
+def an_init_container_that_does_not_end() -> Cluster:
+    return _starting(init="wait-db")
+
+
+@broken("fault", "endpoints", "SP304", "ContainerCreating", 'configmap "settings" not found')
+def a_volume_that_can_t_be_mounted() -> Cluster:
+    return _starting('MountVolume.SetUp failed for volume "settings" : configmap "settings" not found')
+
+
+# --- workloads that make no Pods ------------------------------------------------------------------------------------
+
+
+def _no_pods(replicas: int, *conditions: Obj) -> Cluster:
+    made = cluster(0)
+    made.add(
+        workload(replicas=replicas, readyReplicas=0, availableReplicas=0, updatedReplicas=0, conditions=[*conditions])
+    )
+    made.add(pod("db-1", ("10.244.1.60",), labels={"app": "db"}))
+    return made.settle()
+
+
+@broken("fault", "endpoints", "SP301", "Deployment web", "scaled to 0")
+def a_deployment_that_is_scaled_to_zero() -> Cluster:
+    return _no_pods(0)
+
+
+@broken("fault", "endpoints", "SP301", "Deployment web", "exceeded quota")
+def a_deployment_that_a_quota_keeps_from_making_pods() -> Cluster:
+    message = 'pods "web-5d-" is forbidden: exceeded quota: team, requested: pods=1, used: pods=10, limited: pods=10'
+    return _no_pods(2, {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message})
+
+
+# --- addresses outside the cluster beside its Pods ------------------------------------------------------------------
+
+
+@broken("warning", "endpoints", "SP319", "192.0.2.50", "web-legacy", "outside the cluster")
+def a_machine_outside_the_cluster_beside_the_pods() -> Cluster:
+    made = cluster().settle()
+    ports: list[Obj] = [{"name": "", "port": 8080, "protocol": "TCP"}]
+    made.add(endpoint_slice("web-legacy", "web", [endpoint("192.0.2.50")], ports, managed_by="migration"))
+    return made
+
+
+@broken("warning", "endpoints", "SP314", "web-1", "still has web-1 as ready")
+def a_pod_that_is_not_ready_and_a_slice_that_says_it_is() -> Cluster:
+    made = cluster().settle()
+    status = made.get("Pod", "web-1")["status"]
+    status["conditions"][0]["status"] = "False"
+    status["containerStatuses"][0]["ready"] = False
+    return made

@@ -12,6 +12,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.reports.report import Report
+from tests.walk.kinds_clients import APP, let_out
 
 
 def _objects() -> dict[str, Any]:
@@ -55,10 +56,18 @@ def test_cluster_first_is_judged_as_the_kubelet_writes_it_and_said_so() -> None:
 
 
 @pytest.mark.parametrize("spec", [{"dnsPolicy": "Default"}, {"hostNetwork": True, "dnsPolicy": "ClusterFirst"}])
-def test_a_node_s_own_servers_are_not_known_and_nothing_is_concluded(spec: dict[str, Any]) -> None:
+def test_a_node_s_own_servers_are_not_known_and_as_a_rule_know_no_service(spec: dict[str, Any]) -> None:
     report = _diagnose(_with_client(**spec))
-    assert _layer(report, "resolution")[0] == "not-tested"
-    assert report.verdict.status == "healthy"
+    assert _layer(report, "resolution")[0] == "warn"
+    assert (report.verdict.status, report.verdict.code) == ("warning", "SP109")
+    assert "was not looked at" in report.verdict.summary
+
+
+def test_a_lookup_that_succeeds_shows_that_policies_let_the_client_ask() -> None:
+    made = let_out({"to": [APP]})
+    assert made.diagnose(client="pod/client").verdict.code == "SP125"
+    made.files["client.names.txt"] = "glibc-2.36 web -> 10.96.10.1\n"
+    assert made.diagnose(client="pod/client").verdict.status == "healthy"
 
 
 def test_other_servers_in_dns_config_do_not_know_the_service() -> None:

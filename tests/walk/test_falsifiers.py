@@ -45,7 +45,10 @@ def _equal_generations(output: str) -> bool:
 REFUTED: dict[str, Shown] = {
     "SP119": _some,
     "SP201": _some,
-    "SP204": lambda output: "selector:" not in output and bool(re.search(r"externalName: [a-z]", output)),
+    "SP211": lambda output: len({":" in ip for ip in output.split()}) == 2,
+    "SP204": lambda output: (
+        "selector:" not in output and bool(re.search(r"(?m)externalName: [a-z][a-z0-9.-]*$", output))
+    ),
     "SP206": lambda output: bool(re.search(r"\bport: 8443$", output, re.M)),
     "SP301": _some,
     "SP302": _some,
@@ -63,6 +66,8 @@ REFUTED: dict[str, Shown] = {
     "SP315": _some,
     "SP316": lambda output: _none(output) or "false" in output,
     "SP317": _some,
+    "SP318": _some,
+    "SP319": _some,
     "SP401": _some,
     "SP402": _some,
     "SP403": _some,
@@ -105,6 +110,9 @@ NOT_RUN = {
     "SP121": "the client's own resolver",
     "SP122": "the client's own resolver",
     "SP123": "the client's own resolver",
+    "SP124": "the client's own resolver",
+    "SP125": "the client's own resolver",
+    "SP212": "the client's own resolver",
     "SP501": "a connection from the client",
     "SP502": "a connection from the client",
     "SP506": "a connection from the client",
@@ -115,6 +123,7 @@ NOT_RUN = {
     "SP503": "a connection from the client",
     "SP609": "a request to a node",
     "SP613": "a node's /sys",
+    "SP618": "a node's rules are shown to a reader",
 }
 
 
@@ -157,8 +166,15 @@ def _all() -> Iterator[Printed]:
 
 ALL = list(_all())
 
-#: What no recorded evidence has for a tool to show: a node that only a list of nodes tells of, and an option of a socket.
+#: What no recorded evidence has for a tool to show: a node that only a list of nodes tells of; an option of a socket; two
+#: clusters at once; what a terminal printed beside it; manifests that are not applied.
 ELSEWHERE = {
+    ("manifests_whose_selector_misses_the_template", "SP301"),
+    ("manifests_whose_target_port_the_template_does_not_name", "SP401"),
+    ("two_clusters_side_by_side", "SP306"),
+    ("two_clusters_of_whose_objects_the_uids_were_taken_off", "SP306"),
+    ("warnings_of_kubectl_before_its_output", "SP403"),
+    ("a_prompt_behind_documents_of_yaml", "SP403"),
     ("57-calico-bpf-dead-node-backend", "SP504"),
     ("a_list_of_nodes_with_one_that_is_not_ready", "SP504"),
     ("a_wildcard_socket_of_ipv6_alone", "SP405"),

@@ -173,6 +173,11 @@ def _shown_empty(one: Finding) -> bool:
     return one.code in ("SP301", "SP304") and bool(held) and not any(each.endpoints for each in held)
 
 
+def doubted(result: LayerResult, why: str) -> LayerResult:
+    """The layer with every fault of it in doubt."""
+    return _with(result, tuple(_doubted(one, why) if one.status is Status.FAIL else one for one in result.findings))
+
+
 def _doubted(one: Finding, why: str) -> Finding:
     return msgspec.structs.replace(
         one,

@@ -32,7 +32,7 @@ class Request(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        return f"{self.service}.{self.namespace}" if self.service else (self.as_name or "the evidence")
+        return f"{self.service}.{self.namespace}".rstrip(".") if self.service else (self.as_name or "the evidence")
 
     @property
     def namespaces(self) -> tuple[str, ...]:

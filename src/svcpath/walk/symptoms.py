@@ -17,6 +17,7 @@ from svcpath.walk.findings.finding import (
     Hypothesis,
     LayerName,
     LayerResult,
+    NotTested,
     Standing,
     Status,
 )
@@ -52,7 +53,14 @@ _NODE = "iptables-save | grep -E 'KUBE-(SVC|SEP|SERVICES)'; nft list table ip ku
 SYMPTOMS: tuple[Symptom, ...] = (
     Symptom(
         "connection refused",
-        ("refused", "econnrefused", "errno 111"),
+        (
+            "refused",
+            "econnrefused",
+            "errno 111",
+            # What a proxy in between makes of it.
+            "reset reason: connection failure",
+            "no healthy upstream",
+        ),
         (
             Cause(
                 "the slices hold no usable endpoint, so the node's REJECT rule refuses",
@@ -86,7 +94,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
     ),
     Symptom(
         "timeout",
-        ("timed out", "timeout", "etimedout", "deadline exceeded", "errno 110"),
+        ("timed out", "timeout", "time-out", "etimedout", "deadline exceeded", "errno 110"),
         (
             Cause(
                 "packets to the Pod are dropped: NetworkPolicy, route or MTU",
@@ -196,7 +204,15 @@ SYMPTOMS: tuple[Symptom, ...] = (
     ),
     Symptom(
         "connection reset",
-        ("reset by peer", "econnreset", "errno 104", "broken pipe", "unexpected eof", "connection closed"),
+        (
+            "reset by peer",
+            "econnreset",
+            "errno 104",
+            "broken pipe",
+            "eof",
+            "connection closed",
+            "connection termination",
+        ),
         (
             Cause(
                 "the Pod ended while the connection was open",
@@ -292,3 +308,11 @@ def finding_for(request: Request, layers: tuple[LayerResult, ...]) -> Finding | 
         layer=first.layer,
         remedy=f"run: {first.falsifier.command}" if first.falsifier else "",
     )
+
+
+def gap(request: Request) -> tuple[NotTested, ...]:
+    """A symptom that none of the known ones is: it was given, and it ranks nothing."""
+    if not request.symptom or recognise(request.symptom) is not None:
+        return ()
+    what = f'the symptom "{request.symptom}"'
+    return (NotTested("evidence", what, "of no known kind: it is no error of a lookup or of a connection"),)

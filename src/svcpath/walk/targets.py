@@ -17,7 +17,7 @@ def settle(request: Request) -> Asking[Request]:
     Raises UsageError when several Services could be meant, UnknownTarget when the named one can be in no namespace.
     """
     if request.service and request.namespace:
-        return _with_client(request)
+        return _with_client((yield from _unplaced(request)))
     reply = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
     services = sorted({(one.fact.namespace, one.fact.name) for one in reply.present})
     if not services:
@@ -37,6 +37,17 @@ def settle(request: Request) -> Asking[Request]:
         namespace, name = services[0]
         return _with_client(msgspec.structs.replace(request, namespace=namespace, service=name))
     return _with_client(request)
+
+
+def _unplaced(request: Request) -> Asking[Request]:
+    """Manifests without a namespace go where ``-n`` says: they are judged as of that namespace, where it holds no others."""
+    here = yield from ask.service(request.namespace, request.service)
+    if not here.unreadable:
+        return request
+    every = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
+    bare = [one for one in every.present if not one.fact.namespace and one.fact.name == request.service]
+    placed = [one for one in every.present if one.fact.namespace]
+    return msgspec.structs.replace(request, namespace="") if bare and not placed else request
 
 
 def _by_name(request: Request, services: list[tuple[str, str]]) -> Request:

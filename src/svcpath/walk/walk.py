@@ -20,7 +20,7 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
-from svcpath.walk import evidence_quality, probes, symptoms, targets, troubles, unexplained
+from svcpath.walk import evidence_quality, probes, symptoms, targets, troubles, twins, unexplained
 from svcpath.walk.ask import Asking
 from svcpath.walk.changes import changes
 from svcpath.walk.driver import Driver
@@ -81,6 +81,8 @@ def _walk(source: Source, request: Request, progress: Callable[[LayerResult], No
     results = [evidence_quality.cautious(result, driver.observations) for result in results]
     damages = driver.run(evidence_quality.damages(driver.observations, request))
     results = evidence_quality.weighed(results, damages)
+    mixed = driver.run(twins.check(request))
+    results = [_add(result, mixed) for result in twins.weighed(results, mixed)]
     quality = driver.run(evidence_quality.check(damages))
     results = [_add(result, quality.findings) for result in results]
     results = [_add(result, driver.run(unexplained.check(request, tuple(results)))) for result in results]
@@ -88,7 +90,7 @@ def _walk(source: Source, request: Request, progress: Callable[[LayerResult], No
         results = [_add(result, (open_causes,)) for result in results]
     results = [_gaps(result, evidence_quality.unread(driver.observations)) for result in results]
     layers = _decisive(_outranked(results))
-    gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested
+    gaps = tuple(gap for result in layers for gap in result.not_tested) + quality.not_tested + symptoms.gap(request)
     looked_at = driver.observations
     return Diagnosis(
         request=request,

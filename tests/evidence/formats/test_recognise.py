@@ -34,7 +34,7 @@ def test_no_two_text_formats_claim_one_sample(name: str) -> None:
 
 
 def test_every_kind_that_a_file_can_hold_has_a_sample() -> None:
-    made_by_hand = {"Namespace", "NetworkPolicy", "PodDisruptionBudget", "runtime", "damaged"}
+    made_by_hand = {"Namespace", "NetworkPolicy", "PodDisruptionBudget", "runtime", "damaged", "twins"}
     held = set().union(*(expected_kinds(name) for name in SAMPLES))
     assert {kind.value for kind in Kind} - held - made_by_hand == set()
 
@@ -170,3 +170,38 @@ def test_output_for_people_is_named_with_what_to_give_instead(text: str, instead
     (item,) = items(text.encode())
     assert item.kind is Kind.UNPLACED
     assert f"give the output of {instead}" in str(item)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            '{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "services is forbidden", "code": 403}',
+            "in place of an object: services is forbidden",
+        ),
+        ('Error from server (Forbidden): pods is forbidden: User "dev" cannot list\n', "Error from server (Forbidden)"),
+        ('error: the server doesn\'t have a resource type "endpointslice"\n', "resource type"),
+    ],
+)
+def test_a_refusal_in_place_of_what_was_asked_for_is_named_with_its_reason(text: str, why: str) -> None:
+    (item,) = items(text.encode())
+    assert item.kind is Kind.UNPLACED
+    assert why in item.value.why
+
+
+_OBJECT = '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}'
+
+
+@pytest.mark.parametrize(
+    "before", ["W1130 12:00:00.000000   12 warnings.go:70] v1 Endpoints is deprecated\n", "Warning: old\n"]
+)
+def test_what_kubectl_warns_of_before_an_object_hides_nothing(before: str) -> None:
+    (item,) = items(f"{before}{_OBJECT}\n".encode())
+    assert item.kind is Kind.NAMESPACE
+
+
+def test_a_log_of_lines_that_look_like_kubectls_warnings_stays_whole() -> None:
+    text = "W1130 12:00:00.000000       1 proxier.go:70] missing br-netfilter module\nI1130 12:00:01.000000       1 proxier.go:71] Sync\n"
+    (item,) = items(text.encode())
+    assert item.kind is Kind.LOG
+    assert "br-netfilter" in item.value.text

@@ -35,3 +35,16 @@ class Damaged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     line: int = 0
     read: str = ""
+
+
+class Twins(msgspec.Struct, frozen=True, kw_only=True):
+    """One name that stands for two objects of the cluster: evidence of two clusters, or from before and after it was made
+    anew. ``what`` tells them apart ("uid", "clusterIP"); ``others`` are the files of the second one."""
+
+    kind: str
+    namespace: str
+    name: str
+    what: str
+    first: str
+    second: str
+    others: tuple[str, ...] = ()

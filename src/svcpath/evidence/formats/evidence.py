@@ -22,6 +22,7 @@ from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
 from svcpath.evidence.formats.item import Item, Listing, Watched
 from svcpath.evidence.formats.recognise import recognise
+from svcpath.evidence.formats.twins import KINDS, twins
 
 Observed = Observation[Any]
 
@@ -99,6 +100,11 @@ class Evidence:
         attribution = Attribution(collect(entry.item for entry in entries), read)
         kept, gone = _latest(entries)
         observations = tuple(_observation(entry, attribution) for number, entry in enumerate(entries) if number in kept)
+        lasting = ((one.path, one.item.value) for one in entries if one.item.watched is None and one.item.kind in KINDS)
+        observations += tuple(
+            Observation(Kind.TWINS, State.PRESENT, found, provenance=Provenance(path=path))
+            for path, found in twins(lasting)
+        )
         watched = tuple(
             WatchEvent(entry.item.watched.type, entry.item.watched.received, _observation(entry, attribution))
             for entry in entries

@@ -4,28 +4,31 @@ Source: networking.k8s.io/v1 NetworkPolicy (API reference v1.35): policies are a
 direction is open in it; a selected one takes only what some rule of some policy allows; an empty ``from``/``to`` or
 ``ports`` list allows all of its kind; ``policyTypes`` absent means Ingress, and Egress too when there are egress rules;
 ipBlock matches addresses outside the cluster (here: any address, as plugins do); traffic from the Pod's own node is
-allowed by kubelet probes' need, which no rule can state.
+allowed by kubelet probes' need, which no rule can state, and a Pod's traffic to itself can't be denied.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes import NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod
+from svcpath.evidence.facts.kubernetes import Container, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod
 from svcpath.models.policies.selectors import label_selector_matches
 
 
 class Peer(msgspec.Struct, frozen=True):
     """The other end of a connection. ``namespace_labels`` None means not known: a namespaceSelector then matches only if
-    it names kubernetes.io/metadata.name, which the API server sets on every namespace."""
+    it names kubernetes.io/metadata.name, which the API server sets on every namespace. ``host_network``: a Pod in its
+    node's network, of which the API says that plugins may take it for the node: selectors then decide nothing, and its
+    packets may carry another address of the node."""
 
     namespace: str
     labels: Mapping[str, str]
     addresses: tuple[str, ...] = ()
     namespace_labels: Mapping[str, str] | None = None
+    host_network: bool = False
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ class Decision(msgspec.Struct, frozen=True):
 def applies(policy: NetworkPolicy, pod: Pod, direction: str) -> bool:
     """Whether ``policy`` selects ``pod`` for "Ingress" or "Egress"."""
     types = policy.spec.policy_types
-    if types is None:
+    if not types:  # SetDefaults_NetworkPolicy: an empty list is as good as none
         types = ("Ingress", "Egress") if policy.spec.egress else ("Ingress",)
     return (
         policy.namespace == pod.namespace
@@ -67,6 +70,35 @@ def egress(
         (policy.namespace, rule.to or (), rule.ports or ()) for policy in selecting for rule in policy.spec.egress or ()
     ]
     return _decide(selecting, rules, peer, protocol, port, target)
+
+
+def may_leave(
+    policies: Sequence[NetworkPolicy], pod: Pod, protocol: str, ports: Sequence[int], namespaces: Collection[str]
+) -> Decision:
+    """May ``pod`` connect on one of ``ports`` to some Pod of ``namespaces`` of which no more is known? ``allowed`` None:
+    a rule may allow it. A podSelector alone means Pods of the policy's own namespace."""
+    selecting = tuple(one for one in policies if applies(one, pod, "Egress"))
+    if not selecting:
+        return Decision(True, ())
+    open_ = any(
+        (not rule.ports or any(_may_be(one, protocol, ports) for one in rule.ports))
+        and (
+            not rule.to
+            or policy.namespace in namespaces
+            or any(one.ip_block is not None or one.namespace_selector is not None for one in rule.to)
+        )
+        for policy in selecting
+        for rule in policy.spec.egress or ()
+    )
+    return Decision(None if open_ else False, selecting)
+
+
+def _may_be(rule: NetworkPolicyPort, protocol: str, ports: Sequence[int]) -> bool:
+    """Whether a rule's port takes one of ``ports`` of an unknown Pod: a name may stand for any number."""
+    named = isinstance(rule.port, str) and not rule.port.isdigit()
+    return (rule.protocol or "TCP") == protocol and (
+        named or any(_port_matches(rule, protocol, one, None) for one in ports)
+    )
 
 
 Rule = tuple[str, Sequence[NetworkPolicyPeer], Sequence[NetworkPolicyPort]]
@@ -107,14 +139,21 @@ def _port_matches(rule: NetworkPolicyPort, protocol: str, port: int, pod: Pod | 
         return False
     return any(
         one.name == rule.port and (one.protocol or "TCP") == protocol and one.container_port == port
-        for container in pod.spec.containers or ()
+        for container in (*(pod.spec.containers or ()), *_sidecars(pod))
         for one in container.ports or ()
     )
 
 
+def _sidecars(pod: Pod) -> tuple[Container, ...]:
+    return tuple(one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
+
+
 def _peer_matches(rule: NetworkPolicyPeer, namespace: str, peer: Peer) -> bool | None:
     if rule.ip_block is not None:
-        return _in_block(rule.ip_block.cidr, rule.ip_block.except_ or (), peer.addresses)
+        inside = _in_block(rule.ip_block.cidr, rule.ip_block.except_ or (), peer.addresses)
+        return None if peer.host_network and not inside else inside
+    if peer.host_network:
+        return None
     in_namespace: bool | None = peer.namespace == namespace
     if rule.namespace_selector is not None:
         labels = {"kubernetes.io/metadata.name": peer.namespace, **(peer.namespace_labels or {})}

@@ -41,7 +41,7 @@ def document(report: Report, *, verbose: bool = False) -> Document:
 
 def title(report: Report) -> str:
     target = report.target
-    who = f"{target.service}.{target.namespace}" if target.service else (target.name or "no Service named")
+    who = f"{target.service}.{target.namespace}".rstrip(".") if target.service else (target.name or "no Service named")
     parts = [who + (f" port {target.port}" if target.port else "")]
     if target.client:
         parts.append(f"from pod/{target.client.rpartition('/')[2]}")

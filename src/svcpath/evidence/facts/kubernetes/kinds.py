@@ -14,9 +14,11 @@ from svcpath.evidence.facts.kubernetes.workloads import WORKLOAD_KINDS, Workload
 
 
 class OtherObject(Object, frozen=True, kw_only=True):
-    """An object of a kind no layer reads; kept so that nothing recorded is lost from the inventory."""
+    """An object of a kind no layer reads; kept so that nothing recorded is lost from the inventory. ``message`` is that of a
+    Status, with which the API server answers in place of an object."""
 
     spec: dict[str, Any] | None = None
+    message: Any = None
 
 
 #: API kind -> record, for the decoder. Workload-like CRDs are recognised by their ``spec.template``.

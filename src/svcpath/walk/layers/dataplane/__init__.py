@@ -16,6 +16,8 @@ from svcpath.walk.layers.dataplane import (
     flows,
     kernel,
     leftovers,
+    local_only,
+    other_proxies,
     policy,
     starved,
     unclaimed,
@@ -40,6 +42,9 @@ def layer(request: Request) -> Asking[LayerResult]:
     planes: list[Plane] = []
     for node in nodes:
         found, used = yield from _node(view, node)
+        if other_proxies.without(found):
+            judgements.append(other_proxies.told(node, found))
+            found, used = msgspec.structs.replace(found, used=None, more=()), []
         planes.append(found)
         compared.extend(used)
         judgements.append(Judgement(not_tested=node.unread, looked=False))
@@ -59,6 +64,9 @@ def layer(request: Request) -> Asking[LayerResult]:
     reports += _versions((yield from ask.nodes()), {one.report.name for one in reports if one.report.kube_proxy})
     judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
     judgements.append((yield from unreached.check(request, view, from_node)))
+    if not compared:
+        attempts = yield from ask.one(Need(Kind.ATTEMPTS))
+        judgements.append((yield from local_only.check(view, from_node, attempts)))
     if not nodes:
         gap = NotTested(
             "dataplane",

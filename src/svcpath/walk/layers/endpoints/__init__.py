@@ -9,7 +9,7 @@ import msgspec
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Status, layer_result
-from svcpath.walk.layers.endpoints import families, identity, legacy, readiness, selection, slices
+from svcpath.walk.layers.endpoints import aliased, families, identity, legacy, readiness, selection, slices, templates
 from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port, scene
 from svcpath.walk.shell import scope
@@ -19,7 +19,7 @@ from svcpath.walk.troubles import failed
 def layer(request: Request) -> Asking[LayerResult]:
     view = yield from scene(request)
     if view.service is not None and view.service.is_external_name:
-        return layer_result("endpoints", [Judgement(phrase="none needed: ExternalName")])
+        return layer_result("endpoints", [(yield from aliased.check(view.service))])
     if view.service is None and not view.slices:
         gap = NotTested(
             "endpoints",
@@ -33,6 +33,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         return (yield from _without_slices(view, trouble))
     judgements = [
         (yield from selection.check(view)),
+        (yield from templates.check(view)),
         (yield from slices.check(view)),
         (yield from legacy.check(view)),
         families.check(view),

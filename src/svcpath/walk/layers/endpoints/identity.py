@@ -6,12 +6,15 @@ endpoints by address and port (pkg/proxy/endpointslicecache.go), and of duplicat
 
 from __future__ import annotations
 
+import msgspec
+
+from svcpath.evidence.facts.kubernetes import Object
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.walk.layers.endpoints.slices import MIRRORING
+from svcpath.walk.layers.endpoints.slices import CONTROLLER, MIRRORING
 from svcpath.walk.scene import EndpointView, Scene, canonical
 from svcpath.walk.shell import scope
 
@@ -20,7 +23,45 @@ def check(view: Scene) -> Asking[Judgement]:
     if not view.endpoints:
         return Judgement(looked=False)
     gone, gaps = yield from _gone(view)
-    return Judgement(findings=(*gone, *_twice(view), *_unlisted(view)), not_tested=gaps)
+    unlisted = _unlisted(view)
+    if gone and unlisted and _read_before(view):
+        gone, unlisted = [_of_another_time(one) for one in gone], []
+    return Judgement(findings=(*gone, *_twice(view), *unlisted), not_tested=gaps)
+
+
+def _read_before(view: Scene) -> bool:
+    """Whether the slices' last write lies before every ready Pod that they lack, in another file: then they were read before
+    a rollout and the Pods behind it, or the controller stands still. resourceVersions are of one counter (etcd's revision)."""
+    listed = {endpoint.address for endpoint in view.endpoints}
+    newer = [one for one in view.selected if one.fact.ready and not any(canonical(ip) in listed for ip in one.fact.ips)]
+    slices = [one for one in view.slices if one.fact.managed_by == CONTROLLER and one.fact.endpoints]
+    files = {one.provenance.path for one in slices}
+    if not newer or not slices or len(slices) < len([one for one in view.slices if one.fact.endpoints]):
+        return False
+    if any(one.provenance.path in files or not one.provenance.path for one in newer):
+        return False
+    written = [_version(one.fact) for one in slices]
+    return min(written) >= 0 and max(written) < min(_version(one.fact) for one in newer)
+
+
+def _version(one: Object) -> int:
+    text = one.metadata.resource_version
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 30 else -1
+
+
+def _of_another_time(one: Finding) -> Finding:
+    """The finding as what two readings of different times show alike."""
+    return msgspec.structs.replace(
+        one,
+        status=Status.INCONCLUSIVE,
+        sentence=f"{one.sentence.partition('; that share')[0]}; ready Pods newer than the slices are in none: either the slices "
+        "were read before the Pods, or their controller stands still",
+        hypotheses=tuple(
+            msgspec.structs.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
+            for each in one.hypotheses
+        ),
+        remedy="Read slices and Pods at one time: kubectl get endpointslices,pods -o yaml.",
+    )
 
 
 def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
@@ -32,6 +73,7 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
     addresses = {canonical(ip) for one in view.pods if not one.fact.finished for ip in one.fact.ips}
     names = {one.fact.name: one for one in view.pods}
     bad: list[tuple[EndpointView, str]] = []
+    outside: list[EndpointView] = []
     unseen: list[str] = []
     deleted = False
     for endpoint in view.usable:
@@ -56,14 +98,17 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
             elif pod.fact.finished:
                 bad.append((endpoint, f"Pod {reference.name} has ended ({pod.fact.status.phase})"))
         elif endpoint.address not in addresses:
-            bad.append((endpoint, "no Pod has this address"))
+            if endpoint.slice.managed_by == CONTROLLER or not endpoint.slice.managed_by:
+                bad.append((endpoint, "no Pod has this address"))
+            else:
+                outside.append(endpoint)
     gaps: tuple[NotTested, ...] = ()
     if unseen:
         command = f"kubectl {scope(view.request.namespace)} get pods -o yaml"
         names_ = ", ".join(list(dict.fromkeys(unseen))[:4])
         gaps = (NotTested("endpoints", f"the Pods {names_}", "read one by one, others may be there", command),)
     if not bad:
-        return [], gaps
+        return [_outside(view, outside)] if outside else [], gaps
     total = len(view.usable)
     share = f"{len(bad)} of {total} backends"
     complete = view.pods_reply.complete or deleted
@@ -87,6 +132,23 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
             address=bad[0][0].address,
         )
     ], gaps
+
+
+def _outside(view: Scene, held: list[EndpointView]) -> Finding:
+    """Addresses of no Pod in slices that somebody else than the controller manages: a machine outside, or a leftover."""
+    listed = "; ".join(
+        f"{one.address} in slice {one.slice.name} (managed by {one.slice.managed_by})" for one in held[:3]
+    )
+    return finding(
+        "SP319",
+        Status.WARN,
+        f"{len(held)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
+        evidence=tuple(Evidence(f"slice {one.slice.name}: {one.address}", one.observation) for one in held[:3]),
+        standing=Standing.POSSIBLE,
+        share=f"{len(held)} of {len(view.usable)} backends",
+        namespace=view.request.namespace,
+        address=held[0].address,
+    )
 
 
 def _what(bad: list[tuple[EndpointView, str]]) -> str:

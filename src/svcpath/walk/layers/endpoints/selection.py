@@ -40,25 +40,34 @@ def check(view: Scene) -> Asking[Judgement]:
         # The slice controller saw Pods that this evidence has not: identity.py judges the addresses.
         return Judgement()
     pods = [one for one in view.pods if not one.fact.finished]
-    nearest = _nearest(selector, pods)
+    finished = [one for one in view.pods if one.fact.finished and matches(selector, one.fact.labels)]
+    near = [] if finished else nearest(selector, pods)
     complete = view.pods_reply.complete
     empty_slices = bool(view.slices)
     evidence = [
         Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation),
-        *(Evidence(_labels(one.fact), one) for one, _ in nearest),
+        *(Evidence(f"Pod {one.fact.name} matches, phase {one.fact.status.phase}", one) for one in finished[:3]),
+        *(Evidence(_labels(one.fact), one) for one, _ in near),
         *(Evidence(f"EndpointSlice {one.fact.name} has no endpoints", one) for one in view.slices[:2]),
     ]
-    if not pods:
+    if not view.pods:
         evidence.append(Evidence(f"no Pod in namespace {service.namespace}", view.pods_reply.observations[0]))
     seen = "Pod that the evidence has" if not complete and not empty_slices else "Pod"
     sentence = f"selector {as_text(selector)} matches no {seen} of namespace {service.namespace}"
-    if nearest:
-        sentence += f"; nearest: {_miss(nearest)}"
+    if finished:
+        sentence = (
+            f"selector {as_text(selector)} matches finished Pods alone, which no slice lists: {_phases(finished)}"
+        )
+    if near:
+        sentence += f"; nearest: {miss(near)}"
+    makers, made = yield from _makers(service.namespace, selector)
+    sentence += made
+    evidence.extend(makers)
     details = [_refusal(view)] if service.cluster_ips else []
     everywhere = yield from ask.one(Need(Kind.POD, permission="list pods"))
     details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
     # Without a slice that says so, Pods that were not listed show no more than that these do not match.
-    open_ = not empty_slices and not complete and (view.pods_sampled or not any(map(_slip, nearest)))
+    open_ = not empty_slices and not complete and (view.pods_sampled or not any(map(_slip, near)))
     missing = finding(
         "SP301",
         Status.INCONCLUSIVE if open_ or (view.pods_reply.partial and not empty_slices) else Status.FAIL,
@@ -70,12 +79,52 @@ def check(view: Scene) -> Asking[Judgement]:
         if complete or (empty_slices and not view.pods_reply.partial)
         else Standing.SUPPORTED,
         details=tuple(details),
-        remedy=_mend(nearest),
+        remedy=_FINISHED if finished else _SCALED if made else _mend(near),
         share="all new connections",
         namespace=service.namespace,
         selector=as_text(selector),
     )
     return Judgement(findings=(missing,))
+
+
+#: Phase Succeeded or Failed is the end of a Pod: the slice controller leaves it out (pkg/controller/util/endpointslice,
+#: ShouldPodBeInEndpoints), and it never becomes ready again.
+_FINISHED = "Start Pods that stay (a Deployment's, not a Job's), or see why these ended."
+
+
+_SCALED = "Scale it up, or mend what keeps it from making Pods; selector and labels agree."
+
+
+def _makers(namespace: str, selector: Mapping[str, str]) -> Asking[tuple[list[Evidence], str]]:
+    """Workloads whose Pods the selector would pick and that make none: scaled to zero, or kept from it (a quota, an
+    admission webhook: condition ReplicaFailure)."""
+    workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=namespace, permission="list deployments.apps"))
+    evidence: list[Evidence] = []
+    said: list[str] = []
+    for one in workloads.present:
+        work = one.fact
+        if work.spec.template is None or not matches(selector, work.spec.template.metadata.labels or {}):
+            continue
+        if any(each.controller for each in work.metadata.owner_references or ()):
+            continue
+        failure = next(
+            (each for each in work.status.conditions or () if each.type == "ReplicaFailure" and each.status == "True"),
+            None,
+        )
+        why = ""
+        if work.spec.replicas == 0:
+            why = "is scaled to 0"
+        elif failure is not None:
+            why = f"can't make them ({(failure.message or failure.reason or 'ReplicaFailure').rstrip('.')})"
+        if why:
+            said.append(f"{work.kind} {work.name}, whose Pods it would match, {why}")
+            evidence.append(Evidence(f"{work.kind} {work.name} {why}", one))
+    return evidence[:3], "".join(f"; {each}" for each in said[:3])
+
+
+def _phases(finished: list[Observation[Pod]]) -> str:
+    shown = [f"{one.fact.name} {one.fact.status.reason or one.fact.status.phase}" for one in finished[:4]]
+    return ", ".join(shown) + (f" and {len(finished) - 4} more" if len(finished) > 4 else "")
 
 
 def _other_namespaces(namespace: str, selector: Mapping[str, str], pods: list[Pod]) -> list[str]:
@@ -104,7 +153,7 @@ def _refusal(view: Scene) -> str:
 Near = list[tuple[Observation[Pod], tuple[Difference, ...]]]
 
 
-def _nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
+def nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
     """The Pods that miss the fewest terms, at most three; none when no Pod is near (every term missed, none elsewhere)."""
     scored = [(one, differences(selector, one.fact.labels)) for one in pods]
     near = [
@@ -152,9 +201,9 @@ def _labels(pod: Pod) -> str:
     return f"Pod {pod.name} has {as_text(pod.labels) or 'no labels'}"
 
 
-def _miss(nearest: Near) -> str:
+def miss(near: Near) -> str:
     parts: dict[str, list[str]] = {}
-    for one, missed in nearest:
+    for one, missed in near:
         terms = []
         for each in missed:
             if each.elsewhere:
@@ -169,10 +218,10 @@ def _miss(nearest: Near) -> str:
     )
 
 
-def _mend(nearest: Near) -> str:
-    if not nearest:
+def _mend(near: Near) -> str:
+    if not near:
         return "Start Pods with these labels, or select labels that Pods carry."
-    pod, missed = nearest[0]
+    pod, missed = near[0]
     if len(missed) != 1:
         return "Make the selector and the Pods' labels agree."
     each = missed[0]

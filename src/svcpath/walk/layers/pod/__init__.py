@@ -6,7 +6,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
-from svcpath.walk.layers.pod import cut_off, direct, one_family, policies, routes, segments, state
+from svcpath.walk.layers.pod import cut_off, direct, one_family, other_policies, policies, routes, segments, state
 from svcpath.walk.request import Request
 from svcpath.walk.scene import host_port, scene
 from svcpath.walk.shell import shell
@@ -48,7 +48,30 @@ def layer(request: Request) -> Asking[LayerResult]:
             command if tcp else "",
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
+    judgements.append((yield from _client(request)))
+    judgements.append((yield from other_policies.check(request, attempts)))
     return layer_result("pod", judgements)
+
+
+def _client(request: Request) -> Asking[Judgement]:
+    """A client that is named and not in the evidence: what its labels and addresses decide was not judged."""
+    if not request.client_name:
+        return Judgement(looked=False)
+    need = Need(Kind.POD, namespace=request.client_namespace, name=request.client_name, permission="get pods")
+    reply = yield from ask.one(need)
+    if reply.present:
+        return Judgement(looked=False)
+    gap = NotTested(
+        "pod",
+        f"what holds for the client {request.client_namespace}/{request.client_name} (policies, addresses, dnsPolicy)",
+        reply.reason or "no such Pod in the evidence",
+        shell(
+            "kubectl -n {namespace} get pod {client} -o yaml",
+            namespace=request.client_namespace,
+            client=request.client_name,
+        ),
+    )
+    return Judgement(not_tested=(gap,), looked=False)
 
 
 def _why(attempts: Reply) -> str:

@@ -6,6 +6,8 @@ connection that timed out they are what explains it, and with one that succeeded
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
@@ -36,25 +38,68 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     findings: list[Finding] = []
     for endpoint in view.usable:
         pod = endpoint.pod.fact if endpoint.pod else None
-        if pod is None or pod.spec.host_network:
+        if pod is None or pod.spec.host_network or (client is not None and _always_open(pod, client.fact)):
             continue
         for port, protocol in view.asked_ports(endpoint):
             if port is None:
                 continue
-            decision = _ingress(policies, pod, client, labels, protocol, port)
-            if decision.allowed is False:
-                findings.append(_blocked(view, endpoint, port, decision, observed, outcome, "ingress"))
-                break
-            if client is None or client.fact.spec.host_network:
-                continue
-            peer = Peer(pod.namespace, pod.labels, tuple(pod.ips), labels.get(pod.namespace))
-            outward = egress(policies, client.fact, peer, protocol, port, pod)
-            if outward.allowed is False:
-                findings.append(_blocked(view, endpoint, port, outward, observed, outcome, "egress"))
+            blocked = next(
+                (
+                    _blocked(
+                        view,
+                        endpoint,
+                        port,
+                        denied,
+                        observed,
+                        outcome,
+                        direction,
+                        _translated(view, endpoint, port, way),
+                    )
+                    for direction, way in _ways(policies, pod, client, labels, protocol)
+                    if (denied := way(port)).allowed is False
+                ),
+                None,
+            )
+            if blocked is not None:
+                findings.append(blocked)
                 break
         if findings:
             break
     return Judgement(findings=tuple(findings), looked=bool(findings))
+
+
+Way = Callable[[int], Decision]
+
+
+def _ways(
+    policies: list[NetworkPolicy],
+    pod: Pod,
+    client: Observation[Pod] | None,
+    labels: dict[str, dict[str, str]],
+    protocol: str,
+) -> Iterator[tuple[str, Way]]:
+    """What decides on a connection to ``pod``, by the number of its port: into the Pod, and out of the client's."""
+    yield "ingress", lambda port: _ingress(policies, pod, client, labels, protocol, port)
+    if client is not None and not client.fact.spec.host_network:
+        peer = Peer(pod.namespace, pod.labels, tuple(pod.ips), labels.get(pod.namespace))
+        source = client.fact
+        yield "egress", lambda port: egress(policies, source, peer, protocol, port, pod)
+
+
+def _always_open(pod: Pod, client: Pod) -> bool:
+    """A Pod can't be kept from itself, nor a node from the Pods on it (NetworkPolicy API, "The two sorts of Pod isolation")."""
+    if (pod.namespace, pod.name) == (client.namespace, client.name):
+        return True
+    return bool(client.spec.host_network and client.spec.node_name and client.spec.node_name == pod.spec.node_name)
+
+
+def _translated(view: Scene, endpoint: EndpointView, port: int, way: Way) -> str:
+    """Policies see the Pod's port. One that allows the Service's port alone was written for what they do not see."""
+    for one in view.service_ports:
+        found = endpoint.port_for(one)
+        if found is not None and found.port == port != one.port and way(one.port).allowed:
+            return f"; {one.port}, the Service's port, is allowed, and policies see the Pod's: {port}"
+    return ""
 
 
 def _ingress(
@@ -71,7 +116,13 @@ def _ingress(
         decision = ingress(policies, pod, nobody, protocol, port)
         open_rules = any(rule for policy in decision.policies for rule in policy.spec.ingress or ())
         return Decision(decision.allowed is not False or open_rules, decision.policies)
-    peer = Peer(client.fact.namespace, client.fact.labels, tuple(client.fact.ips), labels.get(client.fact.namespace))
+    peer = Peer(
+        client.fact.namespace,
+        client.fact.labels,
+        tuple(client.fact.ips),
+        labels.get(client.fact.namespace),
+        host_network=bool(client.fact.spec.host_network),
+    )
     return ingress(policies, pod, peer, protocol, port)
 
 
@@ -94,6 +145,7 @@ def _blocked(
     observed: list[Observation[NetworkPolicy]],
     outcomes: dict[str, str],
     direction: str,
+    translated: str,
 ) -> Finding:
     names = ", ".join(policy.name for policy in decision.policies)
     place = host_port(endpoint.address, port)
@@ -112,16 +164,17 @@ def _blocked(
         )
     elif outcome in ("timeout", "refused", "reset"):
         status, standing = Status.FAIL, Standing.SUPPORTED
-        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}), and the connection ended in {outcome}"
+        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}), and the connection ended in {outcome}{translated}"
     else:
         status, standing = Status.WARN, Standing.POSSIBLE
-        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}); no connection was tried"
+        sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}){translated}; no connection was tried"
     return finding(
         "SP503",
         status,
         sentence,
         evidence=evidence,
         standing=standing,
+        remedy=f"Allow port {port}, the Pod's, in place of the Service's." if translated else "",
         namespace=view.request.client_namespace or view.request.namespace,
         client=view.request.client_name or "CLIENT-POD",
         url=f"http://{place}/",

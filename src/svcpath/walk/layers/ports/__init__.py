@@ -28,7 +28,8 @@ def layer(request: Request) -> Asking[LayerResult]:
         listened = listening.check(view, tables, attempts)
         return layer_result("ports", [Judgement(not_tested=(gap,), looked=False), listened])
     judgements = [named.check(view), slice_ports.check(view), listening.check(view, tables, attempts)]
-    return layer_result("ports", judgements, otherwise="no slice and no Pod to follow a port to")
+    nothing = "no usable endpoint to follow a port to" if view.slices else "no slice and no Pod to follow a port to"
+    return layer_result("ports", judgements, otherwise=nothing)
 
 
 def sockets(view: Scene) -> Asking[listening.Tables]:

@@ -8,6 +8,7 @@ from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.ports.proofs import evidence, falsifier
 from svcpath.walk.layers.ports.reach import OPEN, Link, Reach, answered, count_pods, link, numbers, with_attempts
+from svcpath.walk.layers.ports.target import mesh_proxy
 from svcpath.walk.layers.ports.undeclared import undeclared
 from svcpath.walk.layers.ports.wording import details, remedy, sentence
 from svcpath.walk.scene import Scene
@@ -65,6 +66,8 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
         known = [link for link in links if link.reach not in OPEN]
         link = bad[0]
         proven = all(each.complete for each in bad)
+        # A mesh's proxy may lead the port to another address of the Pod.
+        meshed = any(mesh_proxy(each.endpoint.pod.fact if each.endpoint.pod else None) for each in bad)
         pods = f"{count_pods(bad)} of {count_pods(known)} Pods"
         share = "" if len(bad) == len(links) else f"{len(bad)} of {len(links)} backends"
         families = {each.endpoint.family for each in bad}
@@ -80,7 +83,7 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
                 Status.FAIL,
                 sentence(reach, bad, known, pods),
                 evidence=evidence(view, port, bad),
-                standing=Standing.PROVEN if proven else Standing.SUPPORTED,
+                standing=Standing.PROVEN if proven and not meshed else Standing.SUPPORTED,
                 against=()
                 if proven
                 else (Evidence(f"{link.protocol.lower()}6 was not looked at: an IPv6 wildcard may take it"),),

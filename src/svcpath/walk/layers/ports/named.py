@@ -88,6 +88,8 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
     if other:
         number, protocol = sorted(other)[0]
         sentence += f" as {port.protocol}: it is {number}/{protocol} there"
+    elif early := next((_early(one.fact, name) for one in pods if _early(one.fact, name)), ""):
+        sentence += f"; init container {early} has it, and ends before the Pod runs (no restartPolicy: Always)"
     if view.ready:
         sentence += f"; {len(view.ready)} ready addresses, {len(usable)} usable (no port)"
     mend = f"name the port {name} in the Pod template"
@@ -117,6 +119,14 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
         share="all new connections",
         names=values,
     )
+
+
+def _early(pod: Pod, name: str) -> str:
+    """The init container that declares the name and is no sidecar: FindPort does not look there."""
+    for one in pod.spec.init_containers or ():
+        if one.restart_policy != "Always" and any(port.name == name for port in one.ports or ()):
+            return one.name
+    return ""
 
 
 def _numbers(port: ServicePort, pods: list[Observation[Pod]]) -> list[str]:

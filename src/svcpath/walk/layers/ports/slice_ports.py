@@ -26,7 +26,9 @@ def check(view: Scene) -> Judgement:
         findings.extend(_join(view, port, filled))
         findings.extend(_numbers(view, port))
     phrase = _phrase(view)
-    return Judgement(findings=tuple(findings), phrase="" if findings else phrase)
+    return Judgement(
+        findings=tuple(findings), phrase="" if findings else phrase, looked=bool(findings or phrase or view.usable)
+    )
 
 
 def _phrase(view: Scene) -> str:

@@ -38,3 +38,17 @@ def target_port(pod: Pod, port: ServicePort) -> int | None:
 
 def is_named(port: ServicePort) -> bool:
     return isinstance(port.target_port, str) and not port.target_port.isdigit() and port.target_port != ""
+
+
+#: Proxies that a mesh puts into a Pod, whose rules there take every connection from outside.
+_PROXIES = frozenset({"istio-proxy", "linkerd-proxy", "kuma-sidecar", "consul-dataplane"})
+
+
+def mesh_proxy(pod: Pod | None) -> str:
+    """The container of a mesh that accepts in the application's place; empty where there is none."""
+    return next((one.name for one in containers(pod) if one.name in _PROXIES), "") if pod is not None else ""
+
+
+def of_the_mesh(number: int) -> bool:
+    """Whether a port is one of those on which such proxies themselves listen (Istio 15000-15099, Linkerd 4140-4191)."""
+    return 15000 <= number <= 15099 or number in (4140, 4143, 4190, 4191)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.walk.layers.ports.reach import Link, Reach, count_pods
-from svcpath.walk.layers.ports.target import declared, is_named
+from svcpath.walk.layers.ports.target import declared, is_named, mesh_proxy, of_the_mesh
 from svcpath.walk.scene import Scene, host_port
 
 
@@ -47,6 +47,9 @@ def _names(links: list[Link], one: str, several: str) -> str:
 
 def details(reach: Reach, link: Link) -> tuple[str, ...]:
     held = []
+    proxy = mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None)
+    if proxy and reach in (Reach.NOTHING, Reach.LOOPBACK, Reach.OTHER_ADDRESS):
+        return (f"{proxy} takes connections to the Pod and finds nobody behind: a reset or a 503, not a refusal",)
     if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         held.append("Service, slice and port agree")
         held.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")
@@ -59,12 +62,14 @@ def details(reach: Reach, link: Link) -> tuple[str, ...]:
 
 def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known: list[Link]) -> str:
     """Where other Pods answer on this port the Service is right and the Pod is not; else the Service's port may be."""
+    if reach is Reach.OTHER_PROTOCOL and _both(view, port):
+        return f"let the application listen on {bad[0].port}/{port.protocol} too, or take {port.port}/{port.protocol} off the Service"
     if reach is not Reach.NOTHING:
         return ""
     good = count_pods([each for each in known if each.reach is Reach.LISTENS])
     if good:
         who = _names(bad, "opens", "open")
-        return f"look at why {who} no port {bad[0].port}: {good} other Pod{'' if good == 1 else 's'} of this Service do"
+        return f"look at why {who} no port {bad[0].port}: {good} other {'Pod of this Service does' if good == 1 else 'Pods of this Service do'}"
     taken = {
         found.port
         for other in (view.service.ports if view.service else ())
@@ -73,6 +78,8 @@ def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known:
         if (found := each.endpoint.port_for(other)) is not None
     }
     others = sorted({number for each in bad for number in each.others} - taken)
+    if any(mesh_proxy(each.endpoint.pod.fact if each.endpoint.pod else None) for each in bad):
+        others = [number for number in others if not of_the_mesh(number)]
     if not others:
         return f"let the application listen on {bad[0].port}, or look at why it does not"
     named = {one.container_port for each in bad if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
@@ -90,3 +97,9 @@ def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known:
     if len(names) == 1 and not is_named(port):
         text += f", or {names.pop()} (the name the Pods give it)"
     return text
+
+
+def _both(view: Scene, port: ServicePort) -> bool:
+    """Whether the Service has this number under the other protocol as well: DNS is served over UDP and TCP."""
+    held = view.service.ports if view.service else ()
+    return any(other.port == port.port and other.protocol != port.protocol for other in held)

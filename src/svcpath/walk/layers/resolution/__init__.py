@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from svcpath.models.resolvers import RecordedWorld
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
@@ -13,10 +14,12 @@ from svcpath.walk.layers.resolution import (
     compare,
     corefile_checks,
     derived,
+    egress,
     elsewhere,
     exact,
     headless_records,
     jvm_cache,
+    pod_records,
     recorded,
     world,
 )
@@ -39,7 +42,10 @@ def layer(request: Request) -> Asking[LayerResult]:
         cluster_dns.check(dns, client.names),
         corefile_checks.check(client, dns, answering),
         (yield from headless_records.check(view, client, answering)),
+        (yield from pod_records.check(request, view, client, answering)),
         client_checks.other_server(request, view, client, dns, answering),
+        client_checks.nodes_servers(request, view, client, dns, answering),
+        (yield from egress.check(request, view, client, dns, answering)),
         lookups,
     ]
     reached = answering.recorded or client_checks.asks_cluster_dns(client, dns, answering) is not False
@@ -51,6 +57,10 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(client_checks.never_asked(request, view, client, seen, served))
         modelled = compare.check(request, client, seen, answering.evidence)
         judgements.append(_quiet(modelled) if lookups.phrase else modelled)
+    elif client.conf is not None and reached and (client.pod or request.as_name) and not lookups.looked:
+        # What is asked for a name that is meant shows without any answer.
+        unanswered = compare.look(client, RecordedWorld(()))
+        judgements.append(client_checks.never_asked(request, view, client, unanswered, served))
     judgements.append((yield from exact.refused(request, view, client, dns, answering)))
     judgements.append((yield from elsewhere.check(request, view, client, seen)))
     judgements.append(client_checks.amplification(client))

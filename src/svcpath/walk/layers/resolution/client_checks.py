@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.models.resolvers import Answer, Query, build, resolve, search_list
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.findings.catalogue import finding
@@ -34,20 +35,51 @@ def asks_cluster_dns(client: Client, dns: ClusterDns, answering: Answering) -> b
     return any(canonical(server) in known for server in nameservers(client.conf))
 
 
+def own_servers(pod: Pod) -> str:
+    """Why the kubelet does not write the cluster DNS into this Pod's resolv.conf; empty where it does.
+
+    pkg/kubelet/network/dns/dns.go, getPodDNSType: ClusterFirst in the node's network counts as Default.
+    """
+    policy = pod.spec.dns_policy or "ClusterFirst"
+    if policy == "ClusterFirst" and pod.spec.host_network:
+        return "dnsPolicy ClusterFirst with hostNetwork: the node counts"
+    return f"dnsPolicy {policy}" if policy in ("Default", "None") else ""
+
+
+def nodes_servers(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+    """A Pod that gets its node's resolv.conf, which nobody recorded: as a rule that one knows no Service."""
+    pod = client.pod.fact if client.pod else None
+    if view.service is None or pod is None or client.conf is not None or answering.recorded:
+        return Judgement(looked=False)
+    why = own_servers(pod)
+    more = (pod.spec.dns_config.nameservers or ()) if pod.spec.dns_config else ()
+    aliases = {name for one in pod.spec.host_aliases or () for name in one.hostnames or ()}
+    if not why or more or aliases & set(client.names):
+        return Judgement(looked=False)
+    found = finding(
+        "SP109",
+        Status.WARN,
+        f"{client.label} gets the resolv.conf of its node ({why}), and a node's servers as a rule know no Service names; "
+        "that file was not looked at",
+        evidence=(Evidence(f"Pod {pod.name}: {why}", client.pod),),
+        standing=Standing.SUPPORTED,
+        namespace=pod.namespace,
+        pod=pod.name,
+    )
+    return Judgement(findings=(found,))
+
+
 def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
     """The name of a Service asked of a server that does not know it."""
     if view.service is None or answering.recorded:
         return Judgement(looked=False)
     pod = client.pod.fact if client.pod else None
-    policy = (pod.spec.dns_policy or "ClusterFirst") if pod else ""
     if asks_cluster_dns(client, dns, answering) is not False:
         return Judgement(looked=False)
     servers = ", ".join(nameservers(client.conf)) if client.conf is not None else "the node's servers"
     wanted = ", ".join(dns.service.fact.cluster_ips) if dns.service else "the cluster DNS"
-    why = ""
-    if pod is not None:
-        host = pod.spec.host_network and policy == "ClusterFirst"
-        why = f" (dnsPolicy {policy}{' with hostNetwork: the node counts' if host else ''})"
+    policy = (own_servers(pod) or f"dnsPolicy {pod.spec.dns_policy or 'ClusterFirst'}") if pod else ""
+    why = f" ({policy})" if policy else ""
     return Judgement(
         findings=(
             finding(
@@ -56,7 +88,7 @@ def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns,
                 f"{client.label} asks {servers}{why}, not the cluster DNS {wanted}: Service names exist there only",
                 evidence=(
                     Evidence(f"{client.label}'s resolv.conf: nameserver {servers}", client.resolv_conf),
-                    *((Evidence(f"Pod {pod.name}: dnsPolicy {policy}", client.pod),) if pod is not None else ()),
+                    *((Evidence(f"Pod {pod.name}: {policy}", client.pod),) if pod is not None else ()),
                     Evidence(f"Service {dns.name}: {wanted}", dns.service),
                 ),
                 standing=Standing.SUPPORTED,

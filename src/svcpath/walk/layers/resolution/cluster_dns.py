@@ -27,7 +27,7 @@ COMPONENTS = ("coredns", "node-local-dns")
 
 
 class ClusterDns(msgspec.Struct, frozen=True):
-    """What the evidence holds of the cluster DNS."""
+    """What the evidence holds of the cluster DNS. ``node_cache``: a NodeLocal DNSCache runs beside it."""
 
     service: Observation[Service] | None
     slices: tuple[Observation[EndpointSlice], ...]
@@ -35,6 +35,7 @@ class ClusterDns(msgspec.Struct, frozen=True):
     logs: tuple[Observation[Any], ...]
     corefiles: tuple[Observation[Any], ...]
     node_resolv_confs: tuple[Observation[Any], ...]
+    node_cache: bool = False
 
     @property
     def name(self) -> str:
@@ -65,6 +66,7 @@ def gather(nameservers: tuple[str, ...], namespaces: tuple[str, ...] = ()) -> As
         logs=tuple(one for one in logs.present if one.fact.component in COMPONENTS),
         corefiles=_distinct(corefiles),
         node_resolv_confs=tuple(one for one in confs.present if one.provenance.node),
+        node_cache=any(one.fact.labels.get("k8s-app") == "node-local-dns" for one in pods.present),
     )
 
 

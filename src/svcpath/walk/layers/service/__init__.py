@@ -7,7 +7,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import LayerResult, layer_result
-from svcpath.walk.layers.service import existence, external_name, headless, protocol_hints, urls
+from svcpath.walk.layers.service import client_family, existence, external_name, headless, protocol_hints, urls
 from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
 
@@ -23,8 +23,9 @@ def layer(request: Request) -> Asking[LayerResult]:
     judgements = [
         found,
         urls.check(view, asked),
-        external_name.check(view, asked, attempts),
+        (yield from external_name.check(view, asked, attempts)),
         headless.check(view, asked, attempts),
+        (yield from client_family.check(view, attempts)),
         protocol_hints.check(view),
     ]
     return layer_result("service", judgements)

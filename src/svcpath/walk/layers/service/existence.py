@@ -65,7 +65,27 @@ def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
 def _present(view: Scene, service: Service) -> Judgement:
     observed = Evidence(_describe(service), view.service_observation)
     findings = [*_address(view, service, observed), *_port(view, service, observed), *_owner(view, service, observed)]
-    return Judgement(findings=tuple(findings), phrase=_describe(service))
+    gaps = () if _applied(service) or not _lacks_address(service) else (_manifest(service),)
+    return Judgement(findings=tuple(findings), not_tested=gaps, phrase=_describe(service))
+
+
+def _lacks_address(service: Service) -> bool:
+    return not service.is_external_name and not service.is_headless and not service.cluster_ips
+
+
+def _applied(service: Service) -> bool:
+    """Whether an API server wrote this object: a manifest as one applies it has none of these, and no cluster IP."""
+    meta = service.metadata
+    return bool(meta.uid or meta.resource_version or meta.creation_timestamp)
+
+
+def _manifest(service: Service) -> NotTested:
+    return NotTested(
+        "service",
+        f"the cluster IP of {service.name}",
+        "this is a manifest that no API server has read: the address is given when it is applied",
+        shell("kubectl get service {name} -o yaml", name=service.name),
+    )
 
 
 def _describe(service: Service) -> str:
@@ -98,7 +118,7 @@ def _policies(service: Service) -> Iterator[str]:
 
 def _address(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
     findings = []
-    if not service.is_external_name and not service.is_headless and not service.cluster_ips:
+    if _lacks_address(service) and _applied(service):
         findings.append(
             finding(
                 "SP202",

@@ -5,23 +5,61 @@ Source: Service docs "Type ExternalName"; CoreDNS plugin/kubernetes answers with
 
 from __future__ import annotations
 
+import re
+
 from svcpath.evidence.facts.dns import Query
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
-from svcpath.walk.ask import Reply
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.service.urls import asked_host, asked_port
 from svcpath.walk.scene import Scene, family_of
 
+#: ValidateExternalName: a DNS-1123 subdomain, with or without the dot at its end.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\.?")
 
-def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Judgement:
+
+def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Asking[Judgement]:
     service = view.service
     if service is None or not service.is_external_name:
         return Judgement(looked=False)
     observed = Evidence(f"Service {service.name}: ExternalName {service.spec.external_name}", view.service_observation)
     findings = [*_shape(service, observed), *_ports(view, service, observed, queries, attempts)]
+    if not findings:
+        findings = yield from _relative(view, service, observed)
     return Judgement(findings=tuple(findings))
+
+
+def _relative(view: Scene, service: Service, observed: Evidence) -> Asking[list[Finding]]:
+    """A name that would need a search list: one label, or NAME.NAMESPACE and NAME.NAMESPACE.svc of a Service that is there."""
+    target = service.spec.external_name or ""
+    labels = target.rstrip(".").lower().split(".")
+    seen: tuple[Evidence, ...] = ()
+    if len(labels) == 2 or (len(labels) == 3 and labels[2] == "svc"):
+        reply = yield from ask.service(labels[1], labels[0])
+        if not reply.present and len(labels) == 2:
+            return []
+        seen = tuple(Evidence(f"Service {labels[0]} of namespace {labels[1]} is there", one) for one in reply.present)
+    elif len(labels) != 1:
+        return []
+    sentence = (
+        f"externalName {target} is no full name: the CNAME sends clients to {'.'.join(labels)}. as it stands, "
+        "outside the cluster's zone, for no search list applies to it"
+    )
+    return [
+        finding(
+            "SP212",
+            Status.WARN,
+            sentence,
+            evidence=(observed, *seen),
+            standing=Standing.SUPPORTED,
+            namespace=view.request.client_namespace or service.namespace,
+            pod=view.request.client_name or "CLIENT-POD",
+            target=".".join(labels),
+        )
+    ]
 
 
 def _shape(service: Service, observed: Evidence) -> list[Finding]:
@@ -29,6 +67,9 @@ def _shape(service: Service, observed: Evidence) -> list[Finding]:
     values = {"namespace": service.namespace, "service": service.name}
     if family_of(target):
         sentence = f"externalName {target} is an address: no CNAME can point there, clients get no answer"
+        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+    if target and not _NAME.fullmatch(target):
+        sentence = f"externalName {target} is no DNS name (RFC 1123): the API server takes none like it, and no CNAME points there"
         return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
     if not target:
         sentence = f"Service {service.name} is of type ExternalName without an externalName"

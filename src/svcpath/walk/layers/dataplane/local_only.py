@@ -1,0 +1,51 @@
+"""internalTrafficPolicy Local where no table of the client's node is in the evidence: the API's own words decide.
+
+KEP-2086 and the Service API: a node without an endpoint of its own drops what its Pods send to the cluster IP.
+"""
+
+from __future__ import annotations
+
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.walk.scene import Scene, canonical
+
+
+def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:
+    """``node`` is the client's."""
+    service = view.service
+    if service is None or service.is_headless or service.spec.internal_traffic_policy != "Local" or not node:
+        return Judgement(looked=False)
+    places = [endpoint.endpoint.node_name for endpoint in view.usable]
+    known = [one for one in places if one]
+    if not known or len(known) < len(places) or node in known:
+        return Judgement(looked=False)
+    own = {canonical(ip) for ip in service.cluster_ips}
+    works = {
+        canonical(one.address or one.host)
+        for held in attempts.present
+        for one in held.fact.attempts
+        if one.outcome == "ok"
+    }
+    if own & works:
+        return Judgement(looked=False)
+    client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
+    where = ", ".join(sorted(set(known)))
+    found = finding(
+        "SP622",
+        Status.FAIL,
+        f"{node}: connections to {', '.join(service.cluster_ips)} are dropped (internalTrafficPolicy Local, no local endpoint): a "
+        f"timeout, not refused; endpoints are on {where}",
+        evidence=(
+            Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
+            *((Evidence(f"Pod {client.fact.name} runs on {node}", client),) if client is not None else ()),
+            *(Evidence(f"slice {one.fact.name}: endpoints on {where}", one) for one in view.slices[:2]),
+        ),
+        standing=Standing.SUPPORTED,
+        share=f"all new connections from {node}",
+        namespace=service.namespace,
+        service=service.name,
+        node=node,
+    )
+    return Judgement(findings=(found,))

@@ -1,0 +1,78 @@
+"""An ExternalName that names another Service of the cluster: that Service's endpoints decide.
+
+NAME.NAMESPACE.svc.DOMAIN is the form of a Service's record (DNS-based service discovery specification 1.1.0). Which
+domain is the cluster's own is not looked at: a Service of that name and namespace is either in the evidence or it is not.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.walk.shell import shell
+
+#: The domain of Services that are exported between clusters (KEP-1645): its Services are another kind.
+_CLUSTERSET = "clusterset"
+
+
+def check(service: Service) -> Asking[Judgement]:
+    name, namespace = named(service.spec.external_name or "")
+    if not name:
+        return Judgement(phrase="none needed: ExternalName")
+    reply = yield from ask.service(namespace, name)
+    target = ask.cluster_service(reply)
+    if target is None or target.is_external_name:
+        gap = NotTested(
+            "endpoints",
+            f"the endpoints of {name}.{namespace}, which externalName names",
+            "it is an ExternalName again" if target is not None else reply.reason or "not in the evidence",
+            shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace),
+        )
+        return Judgement(not_tested=(gap,), phrase=f"those of {name}.{namespace}, which externalName names")
+    slices = (yield from ask.slices(namespace, name)).present
+    if not slices:
+        gap = NotTested(
+            "endpoints",
+            f"the endpoints of {name}.{namespace}, which externalName names",
+            "no slice of it in the evidence",
+            shell(
+                "kubectl -n {namespace} get endpointslices -l kubernetes.io/service-name={name} -o yaml",
+                namespace=namespace,
+                name=name,
+            ),
+        )
+        return Judgement(not_tested=(gap,), phrase=f"those of {name}.{namespace}, which externalName names")
+    usable, every = _usable(slices)
+    if usable:
+        return Judgement(phrase=f"{usable} of {every} ready in {name}.{namespace}, which externalName names")
+    found = finding(
+        "SP318",
+        Status.FAIL,
+        f"externalName leads to Service {name} of namespace {namespace}, which has no ready endpoint (0 of {every})",
+        evidence=(
+            *(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in slices[:3]),
+            Evidence(f"Service {name} of namespace {namespace}", reply.present[0]),
+        ),
+        standing=Standing.SUPPORTED,
+        share="all new connections",
+        namespace=namespace,
+        service=name,
+    )
+    return Judgement(findings=(found,))
+
+
+def named(target: str) -> tuple[str, str]:
+    """Name and namespace of the Service that a full name means; empty for any other name."""
+    labels = target.rstrip(".").lower().split(".")
+    if len(labels) < 4 or labels[2] != "svc" or labels[3] == _CLUSTERSET:
+        return "", ""
+    return labels[0], labels[1]
+
+
+def _usable(slices: tuple[Observation[EndpointSlice], ...]) -> tuple[int, int]:
+    endpoints = [one for held in slices for one in held.fact.endpoints or ()]
+    ready = [one for one in endpoints if one.ready] or [one for one in endpoints if one.serving and one.terminating]
+    return len(ready), len(endpoints)

@@ -1,0 +1,91 @@
+"""Manifests before anything runs: would the Service pick the Pods of a template beside it, and find its ports there?
+
+Without Pods and slices nothing of a cluster is shown, so nothing fails; what can't meet as written is said all the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from svcpath.evidence.facts.kubernetes import ObjectMeta, Pod
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.selectors import matches
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.endpoints.selection import as_text, miss, nearest
+from svcpath.walk.layers.ports.target import declared, is_named, target_port
+from svcpath.walk.scene import Scene
+
+
+def check(view: Scene) -> Asking[Judgement]:
+    service = view.service
+    selector = service.spec.selector if service is not None else None
+    if service is None or not selector or view.pods or view.slices or not view.pods_reply.unreadable:
+        return Judgement(looked=False)
+    workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=service.namespace))
+    pods = [
+        dataclasses.replace(
+            one,
+            value=Pod(
+                metadata=ObjectMeta(
+                    name=f"{one.fact.kind} {one.fact.name}", labels=dict(one.fact.spec.template.metadata.labels or {})
+                ),
+                spec=one.fact.spec.template.spec,
+            ),
+        )
+        for one in workloads.present
+        if one.fact.spec.template is not None and one.fact.kind not in ("Job", "CronJob")
+    ]
+    if not pods:
+        return Judgement(looked=False)
+    mine = [one for one in pods if matches(selector, one.fact.labels)]
+    about = Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation)
+    if not mine:
+        near = nearest(selector, pods)
+        found = finding(
+            "SP301",
+            Status.INCONCLUSIVE,
+            f"selector {as_text(selector)} matches no Pod template of the evidence"
+            + (f"; nearest: {miss(near)}" if near else "")
+            + "; no Pod was looked at",
+            evidence=(
+                about,
+                *(Evidence(f"template of {one.fact.name}: {as_text(one.fact.labels)}", one) for one in pods[:3]),
+            ),
+            standing=Standing.POSSIBLE,
+            namespace=service.namespace or "default",
+            selector=as_text(selector),
+        )
+        return Judgement(findings=(found,))
+    return Judgement(findings=tuple(_ports(view, selector, mine)), looked=False)
+
+
+def _ports(view: Scene, selector: dict[str, str], mine: list[Observation[Pod]]) -> list[Finding]:
+    """Named target ports that no template declares."""
+    found = []
+    for port in view.service_ports:
+        if not is_named(port) or any(target_port(one.fact, port) is not None for one in mine):
+            continue
+        ports = ", ".join(
+            f"{one.name or 'unnamed'} {one.container_port}" for each in mine[:3] for one in declared(each.fact)
+        )
+        found.append(
+            finding(
+                "SP401",
+                Status.INCONCLUSIVE,
+                f'targetPort name "{port.target_port}" is declared in no Pod template that the selector picks '
+                f"({', '.join(one.fact.name for one in mine[:3])}: {ports or 'no ports'}); no Pod was looked at",
+                evidence=tuple(
+                    Evidence(f"template of {one.fact.name}: {ports or 'no ports'}", one) for one in mine[:3]
+                ),
+                standing=Standing.POSSIBLE,
+                namespace=view.request.namespace or "default",
+                selector=as_text(selector),
+                target=str(port.target_port),
+                protocol=port.protocol,
+            )
+        )
+    return found

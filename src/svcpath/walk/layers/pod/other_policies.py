@@ -1,0 +1,58 @@
+"""Policies of other APIs than NetworkPolicy: they may deny what NetworkPolicies allow, and svcpath does not judge them.
+
+They are named, so that a healthy verdict does not seem to have looked at them.
+"""
+
+from __future__ import annotations
+
+from svcpath.evidence.facts.kubernetes import OtherObject
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.finding import Judgement, NotTested
+from svcpath.walk.request import Request
+from svcpath.walk.scene import host_port, scene
+from svcpath.walk.shell import shell
+
+#: Kind -> API group: Cilium, Calico, sigs.k8s.io/network-policy-api, Antrea, Istio, Linkerd.
+DENYING: dict[str, tuple[str, ...]] = {
+    "CiliumNetworkPolicy": ("cilium.io",),
+    "CiliumClusterwideNetworkPolicy": ("cilium.io",),
+    "NetworkPolicy": ("projectcalico.org", "crd.projectcalico.org", "crd.antrea.io"),
+    "GlobalNetworkPolicy": ("projectcalico.org", "crd.projectcalico.org"),
+    "AdminNetworkPolicy": ("policy.networking.k8s.io",),
+    "BaselineAdminNetworkPolicy": ("policy.networking.k8s.io",),
+    "ClusterNetworkPolicy": ("policy.networking.k8s.io", "crd.antrea.io"),
+    "AuthorizationPolicy": ("security.istio.io", "policy.linkerd.io"),
+    "PeerAuthentication": ("security.istio.io",),
+}
+
+
+def check(request: Request, attempts: Reply) -> Asking[Judgement]:
+    if attempts.present:
+        return Judgement(looked=False)  # the connections tell what all policies together do
+    view = yield from scene(request)
+    namespaces = tuple(dict.fromkeys(one for one in (request.namespace, request.client_namespace) if one))
+    replies = yield tuple(Need(Kind.OTHER_OBJECT, namespace=one) for one in namespaces)
+    held = [one.fact for reply in replies for one in reply.present if _denies(one.fact)]
+    if not held:
+        return Judgement(looked=False)
+    named = ", ".join(dict.fromkeys(f"{one.kind} {one.name}" for one in held[:4]))
+    more = f" and {len(held) - 4} more" if len(held) > 4 else ""
+    port = next((number for one in view.usable[:1] for number, _ in view.asked_ports(one) if number is not None), 80)
+    place = host_port(view.usable[0].address, port) if view.usable else "POD-ADDRESS"
+    gap = NotTested(
+        "pod",
+        f"what other policies allow ({named}{more})",
+        "policies of other APIs than networking.k8s.io are not judged: a connection shows them",
+        shell(
+            "kubectl -n {namespace} exec {client} -- curl -sv --connect-timeout 2 {url}",
+            namespace=request.client_namespace or request.namespace,
+            client=request.client_name or "CLIENT-POD",
+            url=f"http://{place}/",
+        ),
+    )
+    return Judgement(not_tested=(gap,), looked=False)
+
+
+def _denies(one: object) -> bool:
+    return isinstance(one, OtherObject) and one.api_version.rpartition("/")[0] in DENYING.get(one.kind, ())

@@ -1,0 +1,169 @@
+"""Whether the client's NetworkPolicies let it ask the cluster DNS: a rule for the Service alone forgets the lookup before.
+
+Policies see the DNS Pods and their port, not the DNS Service (networking.k8s.io/v1). Read statically they are at most a
+warning, until a lookup timed out. A DNS on the client's own node (NodeLocal DNSCache, Pods in the node's network) is left
+out: a Pod is never kept from its node. Why TCP matters: RFC 7766 section 5, and 512 bytes are what a resolver without EDNS
+takes over UDP (RFC 1035 section 4.2.1; musl, and glibc unless resolv.conf says edns0).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation
+from svcpath.models.policies.network_policy import Decision, Peer, egress, may_leave
+from svcpath.models.resolvers.registry import nameservers
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.layers.resolution.client import Client
+from svcpath.walk.layers.resolution.client_checks import own_servers
+from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
+from svcpath.walk.layers.resolution.world import Answering
+from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene
+
+#: Where CoreDNS Pods listen when no slice tells: 53 by its manifest, 5353 in OpenShift, 1053 in unprivileged ones.
+PORTS = (53, 5353, 1053)
+#: Where installers put it.
+NAMESPACES = frozenset({"kube-system", "openshift-dns"})
+#: What resolvers make of a server that does not answer.
+_UNANSWERED = frozenset({"-3", "EAI_AGAIN", "ETIMEOUT", "ETIMEDOUT", "TIMEOUT"})
+_UDP_BYTES = 512
+
+
+def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Asking[Judgement]:
+    pod = client.pod.fact if client.pod else None
+    if pod is None or pod.spec.host_network or own_servers(pod) or _on_the_node(client, dns, answering):
+        return Judgement(looked=False)
+    reply = yield from ask.one(
+        Need(Kind.NETWORK_POLICY, namespace=pod.namespace, permission="list networkpolicies.networking.k8s.io")
+    )
+    observed: list[Observation[NetworkPolicy]] = list(reply.present)
+    if not observed:
+        return Judgement(looked=False)
+    namespaces = yield from ask.one(Need(Kind.NAMESPACE))
+    labels = {one.fact.name: one.fact.labels for one in namespaces.present}
+    policies = [one.fact for one in observed]
+    if _closed(view, policies, pod, labels) or (not dns.pods and any(one.fact.endpoints for one in dns.slices)):
+        # Nothing gets out: the pod layer says so of the Service's own Pods. Or there are DNS Pods that were not read.
+        return Judgement(looked=False)
+    udp = _decide(policies, pod, dns, labels, "UDP")
+    tcp = _decide(policies, pod, dns, labels, "TCP")
+    bytes_ = _answer_bytes(view)
+    if udp.allowed is not False and (tcp.allowed is not False or bytes_ <= _UDP_BYTES):
+        return Judgement(looked=False)
+    lookups = yield from ask.one(ask.in_client(request, Kind.LOOKUPS, about=client.names))
+    seen = [(lookup, one) for one in lookups.present for lookup in one.fact.lookups]
+    if any(lookup.addresses for lookup, _ in seen):
+        return Judgement(looked=False)
+    silent = [(lookup, one) for lookup, one in seen if lookup.code.upper() in _UNANSWERED]
+    decision = udp if udp.allowed is False else tcp
+    selecting = [one for one in observed if one.fact in decision.policies]
+    return Judgement(findings=(_blocked(request, client, selecting, silent, udp, bytes_),))
+
+
+def _decide(
+    policies: list[NetworkPolicy], pod: Pod, dns: ClusterDns, labels: dict[str, dict[str, str]], protocol: str
+) -> Decision:
+    """The most that any Pod of the DNS is open to; of Pods that are not in the evidence only the port is known."""
+    carried = {
+        port.port
+        for one in dns.slices
+        for port in one.fact.ports or ()
+        if port.port is not None and (port.protocol or "TCP") == protocol
+    }
+    if not dns.pods:
+        known = {dns.service.fact.namespace} if dns.service else NAMESPACES
+        return may_leave(policies, pod, protocol, sorted(carried) or PORTS, known)
+    decisions: list[Decision] = []
+    for one in dns.pods:
+        server = one.fact
+        peer = Peer(server.namespace, server.labels, tuple(server.ips), labels.get(server.namespace))
+        ports = sorted(carried or PORTS)
+        decisions.extend(egress(policies, pod, peer, protocol, port, server) for port in ports)
+    return next((one for one in decisions if one.allowed is not False), decisions[0])
+
+
+def _closed(view: Scene, policies: list[NetworkPolicy], pod: Pod, labels: dict[str, dict[str, str]]) -> bool:
+    """Whether the policies keep the client from every backend too, so that it is not the DNS that was forgotten."""
+    decisions = [
+        egress(
+            policies, pod, Peer(to.namespace, to.labels, to.ips, labels.get(to.namespace)), protocol, port, to
+        ).allowed
+        for one in view.usable
+        if one.pod is not None
+        for to in (one.pod.fact,)
+        for port, protocol in view.asked_ports(one)
+        if port is not None
+    ]
+    return bool(decisions) and all(allowed is False for allowed in decisions)
+
+
+def _on_the_node(client: Client, dns: ClusterDns, answering: Answering) -> bool:
+    """A cache on the node answers in place of the DNS Pods, or those are in their node's network."""
+    servers = nameservers(client.conf) if client.conf is not None else ()
+    bound = {address for config in answering.configs for address in config.bound}
+    return (
+        any(server.startswith("169.254.") for server in (*servers, *bound))
+        or any(one.fact.component == "node-local-dns" for one in dns.logs)
+        or dns.node_cache
+        or any(one.fact.spec.host_network for one in dns.pods)
+    )
+
+
+def _answer_bytes(view: Scene) -> int:
+    """How large the answer for a headless Service is: header, question, and a compressed record for each endpoint."""
+    service = view.service
+    if service is None or not service.is_headless:
+        return 0
+    question = len(f"{service.name}.{service.namespace}.svc.cluster.local") + 6
+    sizes = {family: 16 if family == 4 else 28 for family in (4, 6)}
+    return max(
+        12 + question + sum(size for one in view.ready if one.family == family) for family, size in sizes.items()
+    )
+
+
+def _blocked(
+    request: Request,
+    client: Client,
+    selecting: list[Observation[NetworkPolicy]],
+    silent: list[tuple[Any, Observation[Any]]],
+    udp: Decision,
+    bytes_: int,
+) -> Finding:
+    names = ", ".join(one.fact.name for one in selecting)
+    if udp.allowed is False:
+        sentence = f"NetworkPolicy {names} does not allow {client.label} to the cluster DNS on 53/UDP (egress)"
+        cause = "the policy drops the client's lookups"
+    else:
+        sentence = (
+            f"NetworkPolicy {names} allows {client.label} to the cluster DNS on 53/UDP and not on 53/TCP: "
+            f"the answer has {bytes_} bytes, more than the {_UDP_BYTES} that a resolver without EDNS takes over UDP"
+        )
+        cause = "the policy drops what is asked again over TCP"
+    timed_out = bool(silent) and udp.allowed is False
+    if timed_out:
+        sentence += f", and the lookup of {silent[0][0].name} ended unanswered"
+    else:
+        sentence += "; no lookup was recorded"
+    return finding(
+        "SP125",
+        Status.FAIL if timed_out else Status.WARN,
+        sentence,
+        evidence=(
+            *(Evidence(f"NetworkPolicy {one.fact.name} selects {client.label} for Egress", one) for one in selecting),
+            *(
+                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", one)
+                for lookup, one in silent[:2]
+            ),
+        ),
+        standing=Standing.SUPPORTED if timed_out else Standing.POSSIBLE,
+        cause=cause,
+        namespace=request.client_namespace or request.namespace,
+        pod=client.label,
+        name=client.names[0] if client.names else request.service or "NAME",
+    )

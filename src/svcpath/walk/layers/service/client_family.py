@@ -1,0 +1,53 @@
+"""A client that has no address of any family in which the Service can be reached.
+
+status.podIPs lists all addresses that the Pod got (Pod API v1.35, at most one of each family). A Pod in its node's network
+may have more of the node's than are listed, so it is not judged.
+"""
+
+from __future__ import annotations
+
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.findings.catalogue import finding
+from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.walk.scene import Scene, canonical, family_of
+
+
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+    service, request = view.service, view.request
+    if service is None or service.is_external_name:
+        return Judgement(looked=False)
+    pod = yield from ask.client_pod(request.client_namespace, request.client_name)
+    listed = tuple(one.ip for one in pod.fact.status.pod_ips or () if one.ip) if pod is not None else ()
+    if pod is None or not listed or pod.fact.spec.host_network or pod.fact.finished:
+        return Judgement(looked=False)
+    addresses = [canonical(ip) for ip in service.cluster_ips] or [one.address for one in view.endpoints]
+    wanted = {family_of(one) for one in addresses} - {0}
+    own = {family_of(one) for one in listed}
+    if not wanted or own & wanted:
+        return Judgement(looked=False)
+    reached = {
+        canonical(one.address or one.host)
+        for held in attempts.present
+        for one in held.fact.attempts
+        if one.outcome == "ok"
+    }
+    if reached & set(addresses):
+        return Judgement(looked=False)
+    family = f"IPv{min(wanted)}"
+    found = finding(
+        "SP211",
+        Status.FAIL,
+        f"{pod.fact.name} has {', '.join(listed)} and no {family} address; {service.name} is reached at {addresses[0]} "
+        f"({family} only)",
+        evidence=(
+            Evidence(f"Pod {pod.fact.name}: podIPs {', '.join(listed)}", pod),
+            Evidence(f"Service {service.name}: {', '.join(addresses[:3])}", view.service_observation),
+        ),
+        standing=Standing.SUPPORTED,
+        share=f"all new connections of {pod.fact.name}",
+        namespace=pod.fact.namespace,
+        pod=pod.fact.name,
+        family=family,
+    )
+    return Judgement(findings=(found,))
