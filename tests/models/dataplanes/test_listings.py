@@ -288,3 +288,14 @@ def test_a_local_redirect_policy_is_said_and_not_taken_for_drift() -> None:
     assert [rule.line for rule in report.foreign] == [2]
     assert report.not_covered == ("10.96.40.80:80/tcp goes to 10.244.1.99:53 by a CiliumLocalRedirectPolicy",)
     assert [row.kind for row in _drift(_recognised(text.replace("LocalRedirect", "ClusterIP    "))).rows]
+
+
+def test_calico_gives_the_outside_every_backend_of_a_cluster_ip_whose_internal_policy_is_local() -> None:
+    text = "10.96.40.80 port 80 proto 6 id 29 count 1 local 0 flags , internal-local\n\t29:0\t 10.244.2.80:8080\n"
+    elsewhere = slice_of(
+        "web", [endpoint("10.244.2.80", node="w2")], [{"name": "p80", "port": 8080, "protocol": "TCP"}]
+    )
+    one = service("web", "10.96.40.80", PORTS, internalTrafficPolicy="Local")
+    assert drift(_recognised(text), [one], [elsewhere], NODE).clean
+    stale = text.replace("10.244.2.80", "10.244.2.81")
+    assert {row.kind for row in drift(_recognised(stale), [one], [elsewhere], NODE).rows} == {Difference.STALE}

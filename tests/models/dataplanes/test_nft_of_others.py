@@ -120,3 +120,24 @@ def test_a_set_whose_elements_count_is_whole() -> None:
     (table,) = parse(Kind.NFT_LIST, text)
     assert not table.damaged
     assert not table.not_understood
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ip ttl set 63",
+        'ct helper set "ftp"',
+        "meta mark set ct mark",
+        "ct mark set 0x1",
+        "tcp option maxseg size set rt mtu",
+    ],
+)
+@pytest.mark.parametrize(("source", "verdict"), [("192.0.2.0/24", Verdict.DROP), ("198.51.100.0/24", Verdict.NONE)])
+def test_a_condition_behind_a_change_is_kept(change: str, source: str, verdict: Verdict) -> None:
+    assert _asked(f"{change} ip saddr {source} drop").verdict is verdict
+
+
+def test_an_expression_that_goes_on_behind_a_change_drops_nobody_for_certain() -> None:
+    outcome = _asked("ip dscp set ip dscp map @marks ip saddr 192.0.2.0/24 drop")
+    assert outcome.verdict is Verdict.NONE
+    assert not any(rule.certain for rule in outcome.foreign)

@@ -19,7 +19,7 @@ def wanted_of(item: Expectation, origin: Origin, source: str, dialect: Dialect, 
     choices = _choices(item, origin, dialect)
     want = Expected(Verdict.BACKENDS, choices[0]) if choices[0] else Expected(Verdict.REJECT)
     if got.verdict is Verdict.BACKENDS and _is_right(item, dialect, set(got.addresses), choices):
-        return want._replace(backends=got.addresses)
+        return Expected(Verdict.BACKENDS, got.addresses)
     if want.verdict is Verdict.REJECT and got.verdict is not Verdict.BACKENDS:
         return None
     return want

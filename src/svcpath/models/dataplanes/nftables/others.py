@@ -87,15 +87,33 @@ def pass_over(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any
     text = " ".join(held)
     if word in _PASSING:
         effects.append(("continue", None))
+        if _CONDITIONS & set(held[1:]):
+            matches.append(Match("other", text))  # a condition behind it went with it
     elif "set" not in held[1:]:
         # The rest of a condition that was read in part belongs to it.
         known = word in _CONDITIONS or word[:1] == "@" or (bool(matches) and matches[-1].kind == "other")
         matches.append(Match("other" if known else "opaque", text))
-    elif held[:3] == ["meta", "mark", "set"]:
-        # The mark of a connection that begins is 0 unless a rule has set it.
-        effects.append(("mark", (0xFFFFFFFF, 0)) if tuple(held[3:]) == _CT_MARK else ("opaque", text))
     else:
+        _changed(tokens, held, matches, effects)
+
+
+def _changed(tokens: Tokens, held: list[str], matches: list[Match], effects: list[tuple[str, Any]]) -> None:
+    """``ip ttl set 63``, ``meta mark set ct mark``, ``tcp option maxseg size set rt mtu``, and what follows on it."""
+    place = held.index("set", 1) + 1
+    place += 2 if held[place : place + 1] in (["ct"], ["meta"], ["rt"]) else 1
+    value, rest = held[:place], held[place:]
+    tokens.place -= len(rest)
+    if rest and rest[0] not in _CONDITIONS:
+        tokens.place += len(rest)  # an expression goes on: what belongs to it is not known
+        matches.append(Match("other", " ".join(rest)))
+        value = held
+    if value[:3] != ["meta", "mark", "set"]:
         effects.append(("continue", None))
+    elif tuple(value[3:]) == _CT_MARK:
+        # The mark of a connection that begins is 0 unless a rule has set it.
+        effects.append(("mark", (0xFFFFFFFF, 0)))
+    else:
+        effects.append(("opaque", " ".join(value)))
 
 
 def _words(tokens: Tokens, *, whole: bool) -> list[str]:
