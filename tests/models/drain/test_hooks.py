@@ -59,6 +59,9 @@ KNOWN: list[tuple[list[str], float]] = [
     (["sh", "-c", 'sleep "7" # drain'], 7),
     (["powershell", "-Command", "Start-Sleep -Milliseconds 1500"], 1.5),
     (["timeout", "20", "sleep", "60"], 20),
+    (["sh", "-c", "sleep 5 && kill -SIGTERM $(pidof vault)"], 5),
+    (["sh", "-c", "kill -QUIT $(cat /run/nginx.pid) 2>/dev/null; sleep 9"], 9),
+    (["sh", "-c", "echo $(sleep 4) done; sleep 1"], 5),
     ([], 0),
 ]
 UNKNOWN: list[tuple[list[str], float, float | None]] = [
@@ -82,6 +85,8 @@ UNKNOWN: list[tuple[list[str], float, float | None]] = [
     (["sh", "-ec", "pgrep nginx; sleep 60"], 0, 60),
     (["sh", "-c", "drain() { sleep 40; }; echo hi"], 0, None),
     (["sh", "-c", "sleep $((5+5))"], 0, None),
+    (["sh", "-c", "sleep $(cat /etc/drain)"], 0, None),
+    (["sh", "-c", "sleep $(sleep 3"], 0, None),
     (["sh", "-c", ". /etc/drain.env; sleep 40"], 0, None),
     (["timeout.exe", "/t", "15", "/nobreak"], 0, 15),
     (["sh", "-c"], 0, None),
@@ -159,6 +164,7 @@ def test_the_other_handlers() -> None:
         ("httpd -k graceful-stop; sleep 9", 0, True),
         ("nginx -s quit; while pgrep -x nginx; do sleep 1; done", 0, True),
         ("pkill -TERM gunicorn; sleep 9", 0, False),
+        ("kill -QUIT $(cat /run/nginx.pid); sleep 9", 0, False),
         ("[ -f /run/x ] && kill 1; sleep 9", 0, False),
     ],
 )

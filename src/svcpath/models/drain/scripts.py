@@ -163,8 +163,16 @@ class _Reader:
             closing = "\0)" if opening == "\0(" else "\0}"
             return self.group(closing)
         current: list[str] = []
-        while self.at < len(self.words) and self.next() not in until:
+        before = Length()
+        while self.at < len(self.words):
             word = self.next()
+            if word == "\0(" and current and current[-1].endswith("$"):
+                # A command substitution: the command waits for it, and its output is not known.
+                before = before.then(self.group("\0)"))
+                current[-1] += "()"
+                continue
+            if word in until:
+                break
             if word[:2] in ("\0<", "\0>") or word.startswith("\0&>"):
                 self.at += 1
                 if not self.next().startswith("\0"):
@@ -177,10 +185,9 @@ class _Reader:
         if not current and self.next() in _OPENING:
             return self.compound()
         if current and self.next() == "\0(":
-            # A command substitution: its output is not known, and the command waits for it.
             self.group("\0)")
             return UNKNOWN
-        return self.simple(current) if current else None
+        return before.then(self.simple(current)) if current else None
 
     def group(self, closing: str) -> Length:
         self.depth += 1

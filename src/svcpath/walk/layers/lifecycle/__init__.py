@@ -22,4 +22,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         return layer_result("lifecycle", [Judgement(not_tested=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
+    if not any(one.looked for one in judgements):
+        gap = NotTested("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
+        judgements.append(Judgement(not_tested=(gap,), looked=False))
     return layer_result("lifecycle", judgements)

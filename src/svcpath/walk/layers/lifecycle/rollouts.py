@@ -30,8 +30,12 @@ def check(view: Scene, reply: Reply) -> Judgement:
     if terminating and not findings:
         phrase = f"{len(terminating)} endpoints terminating, new connections avoid them"
     elif not findings:
-        phrase = "no Pod terminating" + (f", {mine[0].fact.kind} {mine[0].fact.name} complete" if mine else "")
-    return Judgement(findings=tuple(findings), phrase=phrase)
+        said = [one.fact for one in mine if one.fact.status.observed_generation is not None]
+        if said or view.endpoints or view.pods:
+            phrase = "no Pod terminating"
+        phrase += f", {said[0].kind} {said[0].name} complete" if said else ""
+    # Manifests alone tell nothing of a rollout.
+    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings or phrase))
 
 
 def is_mine(view: Scene, workload: Workload) -> bool:
