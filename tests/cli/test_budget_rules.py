@@ -94,7 +94,7 @@ def test_a_hook_of_unknown_length_has_its_best_margins_in_between_and_no_patch_i
     ("hook", "outcome", "code"), [("{exec: {command: [/drain]}}", "open", 3), ("{sleep: {seconds: 20}}", "holds", 0)]
 )
 def test_a_sidecars_hook_of_unknown_length_keeps_the_budget_open(
-    budget: Any, hook: str, outcome: str, code: int
+    budget: Any, hook: str, outcome: str, code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     sidecar = (
         "      initContainers:\n      - name: proxy\n        image: example.org/proxy:1\n        restartPolicy: Always\n"
@@ -103,6 +103,9 @@ def test_a_sidecars_hook_of_unknown_length_keeps_the_budget_open(
     text = _manifest().replace("      containers:", sidecar) + SERVICE
     got, found = budget(text, *TERMS, "--on-signal", "finish", "--strict")
     assert (got, found["outcome"]) == (code, outcome)
+    path = tmp_path / "all.yaml"
+    run(["budget", str(path), *TERMS, "--on-signal", "finish"])
+    assert ("it depends on preStop of proxy" in capfd.readouterr().out) == (outcome == "open")
 
 
 @pytest.mark.parametrize(("seconds", "refused"), [("-5", True), ("0", False), ("41", True), ("40", False)])

@@ -129,7 +129,7 @@ def said(one: WorkloadRecord) -> str:
     text = "margins: " + ", ".join(_margin(each) for each in one.margins)
     if one.outcome == "open":
         unknown = [term.name for term in one.terms if term.seconds is None]
-        hooks = [f"preStop of {each.name}" for each in one.containers if each.hook is None and not each.sidecar]
+        hooks = [f"preStop of {each.name}" for each in one.containers if each.hook is None]
         return f"it depends on {', '.join([*unknown, *hooks]) or 'what the application does on its signal'}; at best {text}"
     return text
 
