@@ -148,3 +148,43 @@ def test_tables_without_the_services_they_serve_are_undecided(
     (evidence / "objects.json").unlink()
     assert run(["dataplane", "drift", "--evidence", str(evidence)]) == 3
     assert "no Services in the evidence" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "words"),
+    [
+        ("w1.ipvsadm-Ln.txt", "IP Virtual Server version 1.2.1 (size=4096)\nTCP  10.96.40.80:80 rr\n", "are refused"),
+        (
+            "w1.calico-nat-dump.txt",
+            "10.96.40.80 port 80 proto 6 id 9 count 1 local 0 flags , internal-local\n\t9:0\t 10.244.2.80:8080\n",
+            "DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not refused",
+        ),
+    ],
+)
+def test_a_node_without_a_local_endpoint_refuses_or_drops_as_its_data_plane_does(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, table: str, words: str
+) -> None:
+    port = {"name": "http", "port": 80, "protocol": "TCP"}
+    service = {
+        "clusterIP": "10.96.40.80",
+        "clusterIPs": ["10.96.40.80"],
+        "internalTrafficPolicy": "Local",
+        "ports": [port],
+    }
+    meta = {"name": "web-a", "namespace": "shop", "labels": {"kubernetes.io/service-name": "web"}}
+    endpoint = {"addresses": ["10.244.2.80"], "nodeName": "w2", "conditions": {"ready": True}}
+    items = [
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": service},
+        {
+            **{"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta, "addressType": "IPv4"},
+            **{"endpoints": [endpoint], "ports": [{**port, "port": 8080}]},
+        },
+        *(
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}, "status": {"conditions": []}}
+            for node in ("w1", "w2")
+        ),
+    ]
+    (tmp_path / "objects.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    (tmp_path / name).write_text(table)
+    assert run(["diagnose", "svc/web", "-n", "shop", "--evidence", str(tmp_path)]) == 1
+    assert words in capfd.readouterr().out

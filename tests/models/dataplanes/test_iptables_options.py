@@ -89,3 +89,9 @@ def test_kube_proxys_own_rule_with_an_unknown_option_is_not_read_in_part() -> No
     text = "*nat\n:PREROUTING ACCEPT [0:0]\n:KUBE-SERVICES - [0:0]\n-A KUBE-SERVICES -m balancer --mode rc -j DROP\nCOMMIT\n"
     (table,) = parse(Kind.IPTABLES_SAVE, text)
     assert [line.line for line in own_not_understood(table)] == [4]
+
+
+@pytest.mark.parametrize(("ports", "certain"), [("1:65535", True), ("0:65535", True), ("1024:65535", False)])
+def test_a_clients_port_is_known_only_to_be_a_port(ports: str, certain: bool) -> None:
+    outcome, _ = _asked(f"-A FORWARD -p tcp -m tcp --sport {ports} -j DROP")
+    assert [(rule.effect, rule.certain) for rule in outcome.foreign] == [("drop", certain)]

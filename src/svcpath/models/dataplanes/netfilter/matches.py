@@ -32,6 +32,9 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
         return in_prefix(address_value(branch.address), value)
     if kind == "dport":
         return any(low <= branch.port <= high for low, high in value)
+    if kind == "sport":
+        # Nobody knows the client's port, but any is in the whole range.
+        return True if any(low <= 1 and high == 65535 for low, high in value) else None
     if kind == "with-protocol":
         return value[0] == flow.protocol and _truth(flow, value[1], rule, chain, branch)
     if kind == "ct-state":

@@ -68,11 +68,21 @@ def _met(item: Expectation) -> tuple[Verdict, tuple[Backend, ...]]:
     return met.verdict, met.backends
 
 
+def _fate(one: Compared, item: Expectation) -> str:
+    """A virtual server of IPVS without real ones answers with port unreachable, as Cilium does; the others drop."""
+    frontend = item.frontend
+    source = OUTSIDE6 if ":" in frontend.address else OUTSIDE
+    packet = Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port)
+    if trace(one.dump.table, packet).verdict is Verdict.REJECT:
+        return "refused (internalTrafficPolicy Local, no local endpoint)"
+    return "DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not refused"
+
+
 def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared: list[Compared]) -> list[Finding]:
     """internalTrafficPolicy Local: a node without a local endpoint drops its own Pods' connections, as it must."""
     if service.spec.internal_traffic_policy != "Local" or not view.usable:
         return []
-    dropping: list[tuple[Compared, str]] = []
+    dropping: list[tuple[Compared, Expectation]] = []
     serving: list[str] = []
     for one in compared:
         for item in expected(service, slices, one.node.view):
@@ -80,13 +90,14 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
                 continue
             source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
             if item.for_packet(Origin.POD, source).verdict is Verdict.DROP:
-                dropping.append((one, str(item.frontend)))
+                dropping.append((one, item))
             else:
                 serving.append(one.node.name)
             break
     if not dropping:
         return []
-    one, place = dropping[0]
+    one, item = dropping[0]
+    place = str(item.frontend)
     local = sorted({endpoint.endpoint.node_name for endpoint in view.usable if endpoint.endpoint.node_name})
     known = bool(view.request.client or view.request.client_node)
     nodes = ", ".join(each.node.name for each, _ in dropping)
@@ -94,8 +105,7 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
         finding(
             "SP622",
             Status.FAIL if known or not serving else Status.WARN,
-            f"{nodes}: connections to {place} are DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not "
-            f"refused; endpoints are on {', '.join(local) or 'no known node'}",
+            f"{nodes}: connections to {place} are {_fate(one, item)}; endpoints are on {', '.join(local) or 'no known node'}",
             evidence=(
                 Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
                 Evidence(f"{one.node.label}'s table ({one.dump.place})", one.dump.observation),
