@@ -176,8 +176,12 @@ def test_a_node_without_a_local_endpoint_refuses_or_drops_as_its_data_plane_does
     items = [
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": service},
         {
-            **{"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta, "addressType": "IPv4"},
-            **{"endpoints": [endpoint], "ports": [{**port, "port": 8080}]},
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": meta,
+            "addressType": "IPv4",
+            "endpoints": [endpoint],
+            "ports": [{**port, "port": 8080}],
         },
         *(
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}, "status": {"conditions": []}}
