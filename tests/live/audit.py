@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 #: The user of the lab's kubeconfig; a run of svcpath asks as it, or through it as somebody else.
 ADMIN = "svcpath-lab-admin"
+
+
+#: Field managers that write whenever they like: status, slices, labels of nodes.
+COMPONENTS = frozenset({"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"})
 
 
 class Reference(msgspec.Struct, rename="camel"):
@@ -72,3 +78,29 @@ def listening(log: Path) -> Iterator[Heard]:
         if event.user.username == ADMIN:
             once.setdefault(event.audit_id, event)
     heard.requests = list(once.values())
+
+
+def strangers(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Objects whose resourceVersion changed, with those of their field managers that are no component of the cluster.
+
+    A write updates the time of its manager's entry in metadata.managedFields (meta/v1 ManagedFieldsEntry), so the entries that
+    are new name who wrote. An object that is gone has nobody to name.
+    """
+    old, new = ({_name(one): one["metadata"] for one in each} for each in (before, after))
+    found: dict[str, str] = dict.fromkeys(old.keys() - new.keys(), "nobody: it is gone")
+    for name, meta in new.items():
+        if name in old and old[name]["resourceVersion"] == meta["resourceVersion"]:
+            continue
+        entries = _entries(meta) - (_entries(old[name]) if name in old else frozenset())
+        managers = {json.loads(one)["manager"] for one in entries}
+        if not entries or managers - COMPONENTS:
+            found[name] = ", ".join(sorted(managers - COMPONENTS)) or "nobody"
+    return found
+
+
+def _name(one: dict[str, Any]) -> str:
+    return f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}"
+
+
+def _entries(meta: dict[str, Any]) -> frozenset[str]:
+    return frozenset(json.dumps(one, sort_keys=True) for one in meta.get("managedFields") or ())

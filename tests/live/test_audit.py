@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import yaml
 
 import svcpath
 from svcpath.cli.app import run
-from tests.live.audit import Heard, listening
+from tests.live.audit import Heard, listening, strangers
 from tests.live.conftest import NAMESPACE, Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300, func_only=True)]
@@ -41,31 +40,29 @@ def everything(lab: Lab, folder: Path, *more: str) -> list[list[str]]:
     ]
 
 
+def objects(lab: Lab) -> list[dict[str, Any]]:
+    """What the commands look at, with who wrote which field of it."""
+    kinds = "services,endpointslices,endpoints,configmaps,deployments,replicasets,daemonsets,pods,serviceaccounts,jobs"
+    spaces = (NAMESPACE, "kube-system", "default")
+    return [one for space in spaces for one in lab.get("-n", space, kinds, "--show-managed-fields")]
+
+
 @pytest.fixture
 def unchanged(lab: Lab) -> Iterator[None]:
-    """No object that is at rest has another resourceVersion afterwards.
-
-    kubelets and controllers write the status of what runs in kube-system whenever they like: of that all but the status counts.
-    """
-    kinds = "services,endpointslices,endpoints,configmaps,deployments,replicasets,daemonsets,pods,serviceaccounts,jobs"
-
-    def told(one: dict[str, Any]) -> str:
-        meta = one["metadata"]
-        if meta["namespace"] != "kube-system" or "status" not in one:
-            return str(meta["resourceVersion"])
-        kept = {name: meta.get(name) for name in ("uid", "labels", "annotations", "ownerReferences", "finalizers")}
-        return json.dumps([kept, one.get("spec")], sort_keys=True)
-
-    def versions() -> dict[tuple[str, str, str], str]:
-        return {
-            (one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]): told(one)
-            for namespace in (NAMESPACE, "kube-system", "default")
-            for one in lab.get("-n", namespace, kinds)
-        }
-
-    before = versions()
+    """No object has another resourceVersion afterwards, but for what the cluster's own components wrote."""
+    before = objects(lab)
     yield
-    assert versions() == before
+    assert strangers(before, objects(lab)) == {}
+
+
+def test_an_object_that_somebody_writes_is_told_with_who_did(lab: Lab) -> None:
+    before = objects(lab)
+    label = ("-n", NAMESPACE, "label", "configmap", "app", "--field-manager=somebody")
+    lab.kubectl.run(*label, "written=yes")
+    try:
+        assert strangers(before, objects(lab)) == {f"ConfigMap {NAMESPACE}/app": "somebody"}
+    finally:
+        lab.kubectl.run(*label, "written-")
 
 
 @pytest.mark.usefixtures("unchanged")
