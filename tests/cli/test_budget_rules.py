@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from svcpath.cli.app import run
+from tests.manifests import SERVICE
 
 POD = """\
 apiVersion: API
@@ -29,15 +30,6 @@ spec:
         ports: [{containerPort: 8080}]
         lifecycle:
           preStop: HOOK
-"""
-SERVICE = """\
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec:
-  selector: {app: web}
-  ports: [{port: 80, targetPort: 8080}]
 """
 TERMS = ("--longest-request", "5", "--propagation", "5", "--shutdown", "1")
 

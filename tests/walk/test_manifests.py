@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from svcpath.cli.app import run
+from tests.manifests import SERVICE
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -26,15 +27,6 @@ spec:
         image: example.org/web:1
         ports: [{containerPort: 8080}]
         lifecycle: {preStop: {sleep: {seconds: 12}}}
-"""
-SERVICE = """\
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec:
-  selector: {app: web}
-  ports: [{port: 80, targetPort: 8080}]
 """
 
 

@@ -39,6 +39,16 @@ def family_of(address: str) -> int:
         return 0
 
 
+def connected(attempts: Reply) -> frozenset[str]:
+    """The addresses to which a connection of the evidence worked."""
+    return frozenset(
+        canonical(one.address or one.host)
+        for held in attempts.present
+        for one in held.fact.attempts
+        if one.outcome == "ok"
+    )
+
+
 def host_port(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 

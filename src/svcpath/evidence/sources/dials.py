@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from svcpath.evidence.facts.connections import NO_REPLY, Attempt
+from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
+from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.formats.attempts import address_of, outcome_of, target
 from svcpath.evidence.sources.inpod_scripts import Script, available
 
@@ -105,6 +107,21 @@ def read(text: str, client: str, at: str) -> tuple[str, dict[str, tuple[Attempt,
             url = row.partition("\t")[0]
             found[url] = (*found.get(url, ()), attempt)
     return program, found
+
+
+def observations(
+    program: str, attempts: Mapping[str, tuple[Attempt, ...]], where: Callable[[str], Provenance]
+) -> tuple[Observation[Attempts], ...]:
+    """One for each place; ``where`` takes the command that connects there again."""
+    return tuple(
+        Observation(
+            Kind.ATTEMPTS,
+            State.PRESENT,
+            Attempts(attempts=tried, repeated=True),
+            provenance=where(dial_command(program, url)),
+        )
+        for url, tried in attempts.items()
+    )
 
 
 def dial_command(program: str, url: str) -> str:

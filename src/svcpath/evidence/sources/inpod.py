@@ -15,7 +15,6 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
-from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.dns import Lookups
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
@@ -302,15 +301,7 @@ class PodReader:
             reason = without if datagrams else done.trouble or f"{program} printed no result"
             where = self._provenance(need, container, dials.dial_command(program, urls[0]))
             return (self._unreadable(need, reason, where),)
-        return tuple(
-            Observation(
-                need.kind,
-                State.PRESENT,
-                Attempts(attempts=tried, repeated=True),
-                provenance=self._provenance(need, container, dials.dial_command(program, url)),
-            )
-            for url, tried in attempts.items()
-        )
+        return dials.observations(program, attempts, lambda command: self._provenance(need, container, command))
 
     # --- provenance -------------------------------------------------------------------------------------------------
 

@@ -40,12 +40,12 @@ class Kubelets:
         if not done.silent:
             self._silent.pop(self._of(pod), None)
             return done
-        before = dict(self._silent.get(self._of(pod), {}))
+        longest = max(self._silent.get(self._of(pod), {}).values(), default=0.0)
         self._note(pod, seconds)
-        if not before or max(before.values()) <= seconds:
+        if longest <= seconds:
             return done
         where = f"on node {self._nodes[pod]}" if pod in self._nodes else "there"
-        return done.because(f"{done.trouble}, and an earlier one {where} gave nothing in {max(before.values()):.0f} s")
+        return done.because(f"{done.trouble}, and an earlier one {where} gave nothing in {longest:.0f} s")
 
     def failed(self, pod: str, trouble: ApiTrouble, seconds: float) -> None:
         """Note a look that the API server could not hand on to the kubelet: it answers 5xx then, or not in time (0)."""

@@ -227,15 +227,7 @@ class NodeReader:
         program, attempts = dials.read(section.decoded if section else "none", f"node/{need.node}", self._client.at)
         if not attempts:
             return (_unreadable(need, need.node, done.trouble or f"{agent.pod} has nothing to connect with"),)
-        return tuple(
-            Observation(
-                need.kind,
-                State.PRESENT,
-                Attempts(attempts=tried, repeated=True),
-                provenance=self._where(need, need.node, agent, dials.dial_command(program, url)),
-            )
-            for url, tried in attempts.items()
-        )
+        return dials.observations(program, attempts, lambda command: self._where(need, need.node, agent, command))
 
     async def _ask(self, agent: Agent, frontends: tuple[str, ...] = ()) -> dict[str, Section] | str:
         script = Script.of({**agent.looks, **({"flows": node_looks.FLOWS} if frontends else {})})

@@ -106,6 +106,7 @@ def budget(
     finishing = _best_margins(subject, best, OnSignal.FINISH) if on_signal is None else None
     outcome = _outcome(subject, terms, on_signal)
     limits = tuple(_limits(subject, terms, on_signal)) if outcome is not Outcome.LOST else ()
+    to_change, to_change_field = _first_to_change(subject, terms, finishing or first, on_signal)
     return Budget(
         subject=subject,
         terms=terms,
@@ -114,8 +115,8 @@ def budget(
         finishing=finishing,
         limits=limits,
         outcome=outcome,
-        first=_first_to_change(subject, terms, finishing or first, on_signal)[0],
-        first_field=_first_to_change(subject, terms, finishing or first, on_signal)[1],
+        first=to_change,
+        first_field=to_change_field,
         patch=suggest(subject, terms, on_signal) if outcome is not Outcome.HOLDS else None,
     )
 

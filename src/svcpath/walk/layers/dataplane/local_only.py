@@ -9,7 +9,7 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical
+from svcpath.walk.scene import Scene, canonical, connected
 
 
 def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:
@@ -22,13 +22,7 @@ def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:
     if not known or len(known) < len(places) or node in known:
         return Judgement(looked=False)
     own = {canonical(ip) for ip in service.cluster_ips}
-    works = {
-        canonical(one.address or one.host)
-        for held in attempts.present
-        for one in held.fact.attempts
-        if one.outcome == "ok"
-    }
-    if own & works:
+    if own & connected(attempts):
         return Judgement(looked=False)
     client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
     where = ", ".join(sorted(set(known)))

@@ -24,30 +24,21 @@ def check(service: Service) -> Asking[Judgement]:
         return Judgement(phrase="none needed: ExternalName")
     reply = yield from ask.service(namespace, name)
     target = ask.cluster_service(reply)
+    place = f"{name}.{namespace}, which externalName names"
     if target is None or target.is_external_name:
-        gap = NotTested(
-            "endpoints",
-            f"the endpoints of {name}.{namespace}, which externalName names",
-            "it is an ExternalName again" if target is not None else reply.reason or "not in the evidence",
-            shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace),
-        )
-        return Judgement(not_tested=(gap,), phrase=f"those of {name}.{namespace}, which externalName names")
+        why = "it is an ExternalName again" if target is not None else reply.reason or "not in the evidence"
+        return _gap(place, why, shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace))
     slices = (yield from ask.slices(namespace, name)).present
     if not slices:
-        gap = NotTested(
-            "endpoints",
-            f"the endpoints of {name}.{namespace}, which externalName names",
-            "no slice of it in the evidence",
-            shell(
-                "kubectl -n {namespace} get endpointslices -l kubernetes.io/service-name={name} -o yaml",
-                namespace=namespace,
-                name=name,
-            ),
+        command = shell(
+            "kubectl -n {namespace} get endpointslices -l kubernetes.io/service-name={name} -o yaml",
+            namespace=namespace,
+            name=name,
         )
-        return Judgement(not_tested=(gap,), phrase=f"those of {name}.{namespace}, which externalName names")
+        return _gap(place, "no slice of it in the evidence", command)
     usable, every = _usable(slices)
     if usable:
-        return Judgement(phrase=f"{usable} of {every} ready in {name}.{namespace}, which externalName names")
+        return Judgement(phrase=f"{usable} of {every} ready in {place}")
     found = finding(
         "SP318",
         Status.FAIL,
@@ -62,6 +53,11 @@ def check(service: Service) -> Asking[Judgement]:
         service=name,
     )
     return Judgement(findings=(found,))
+
+
+def _gap(place: str, why: str, command: str) -> Judgement:
+    gap = NotTested("endpoints", f"the endpoints of {place}", why, command)
+    return Judgement(not_tested=(gap,), phrase=f"those of {place}")
 
 
 def named(target: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.layers.resolution.world import Answering
+from svcpath.walk.layers.resolution.world import Answering, Config
 from svcpath.walk.request import Request
 from svcpath.walk.scene import EndpointView, Scene
 
@@ -37,9 +37,7 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
         by_pod = service.is_headless and any(one.who.lower() == host and one.endpoint.ready for one in view.endpoints)
         if by_pod and (not answering.configs or any(_pod_names(one) for one in answering.configs)):
             continue  # endpoint_pod_names may be set, or is
-        others = sorted(
-            {each for one in view.ready for each in hosts(one, service.name) if "-" not in each or each != _dashed(one)}
-        )
+        others = sorted({each for one in view.ready for each in hosts(one, service.name) if each != _dashed(one)})
         if not service.is_headless:
             why = f"{service.name} has a cluster IP, and only a headless Service has records of its endpoints"
         elif mine:
@@ -86,9 +84,8 @@ def _dashed(one: EndpointView) -> str:
     return one.address.replace(".", "-").replace(":", "-")
 
 
-def _pod_names(config: object) -> bool:
-    text = getattr(getattr(config, "observation", None), "fact", None)
-    return "endpoint_pod_names" in getattr(text, "text", "")
+def _pod_names(config: Config) -> bool:
+    return "endpoint_pod_names" in config.observation.fact.text
 
 
 def _host(name: str, service: str, namespace: str, searching: str) -> str:

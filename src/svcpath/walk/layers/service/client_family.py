@@ -10,7 +10,7 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical, family_of
+from svcpath.walk.scene import Scene, canonical, connected, family_of
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
@@ -26,13 +26,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     own = {family_of(one) for one in listed}
     if not wanted or own & wanted:
         return Judgement(looked=False)
-    reached = {
-        canonical(one.address or one.host)
-        for held in attempts.present
-        for one in held.fact.attempts
-        if one.outcome == "ok"
-    }
-    if reached & set(addresses):
+    if connected(attempts) & set(addresses):
         return Judgement(looked=False)
     family = f"IPv{min(wanted)}"
     found = finding(
