@@ -11,18 +11,18 @@ package, or an object of one's own with an ``observe`` method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
-from svcpath.evidence.facts.need import Kind
+from svcpath.diagnosis import diagnose
+from svcpath.errors import UnknownTarget, UsageError
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
-from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
@@ -40,17 +40,14 @@ from svcpath.reports.dataplane import (
     show_report,
     trace_report,
 )
-from svcpath.reports.report import Report, report
+from svcpath.reports.report import Report
 from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
-from svcpath.walk.findings.finding import LayerResult
 from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
 from svcpath.walk.layers.resolution.surroundings import surroundings
 from svcpath.walk.planes import a_pod_of, origin_of, planes, pod_named
-from svcpath.walk.request import Request, request
 from svcpath.walk.scene import family_of
-from svcpath.walk.walk import walk
 
 if TYPE_CHECKING:
     from svcpath.evidence.sources.kube import ClusterSource
@@ -72,7 +69,6 @@ __all__ = [
     "frontends",
     "manifests",
     "recording",
-    "request",
     "resolve",
     "trace",
 ]
@@ -111,57 +107,6 @@ def cluster(
     return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 
-def usable(source: Source) -> None:
-    """Raises SourceUnavailable when files were given and none of them could be used, with the reason for each."""
-    if not isinstance(source, FilesSource | BytesSource):
-        return
-    held = source.inventory()
-    if any(one.kind not in (Kind.UNPLACED, Kind.DAMAGED, Kind.TWINS) for one in held):
-        return
-    reasons = [f"{one.provenance.path}: {one.fact.why}" for one in held]
-    more = f"; and {len(reasons) - 5} more" if len(reasons) > 5 else ""
-    why = "; ".join(reasons[:5]) + more if reasons else "there is no file in it, or its lists are empty"
-    raise SourceUnavailable(f"nothing in the evidence could be used ({why})")
-
-
-def diagnose(
-    source: Source,
-    target: str = "",
-    *,
-    namespace: str = "",
-    port: str = "",
-    client: str = "",
-    container: str = "",
-    as_name: str = "",
-    resolver: str = "",
-    symptom: str = "",
-    thorough: bool = False,
-    all_nodes: bool = False,
-    each_node: bool = False,
-    progress: Callable[[LayerResult], None] | None = None,
-) -> Report:
-    """Walk all layers for one Service over ``source`` and return the report (contract ``svcpath.report/v1``).
-
-    ``progress`` is called with each layer's result as it is there. Raises UsageError when it is not clear what is
-    meant, SourceUnavailable when the source can't be read at all.
-    """
-    asked = request(
-        target,
-        namespace=namespace,
-        port=port,
-        client=client,
-        container=container,
-        as_name=as_name,
-        resolver=resolver,
-        symptom=symptom,
-        thorough=thorough,
-        all_nodes=all_nodes,
-        each_node=each_node,
-    )
-    usable(source)
-    return report(walk(source, asked, progress))
-
-
 class LiveWorld:
     """A live server as the world of a resolver model; each question is asked once."""
 
@@ -194,7 +139,7 @@ def resolve(
     from ``source``; the answers too (recorded ones, then the CoreDNS model over the objects, of a running cluster those of
     the namespaces that the names can lead to), unless ``server`` names a live DNS server ("IP" or "IP:PORT") to ask. Raises UsageError for an unknown resolver.
     """
-    asked = request("", namespace=namespace, client=client, container=container)
+    asked = Request.of(namespace=namespace, client=client, container=container)
     around = Driver(source).run(surroundings(asked, tuple(names)))
     world: World = LiveWorld(DnsServer(server)) if server else around.world
     chosen = COMPARED if resolver in ("", "all") else (canonical(resolver),)

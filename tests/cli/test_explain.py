@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from svcpath.walk.symptoms import SYMPTOMS, recognise
 
 from svcpath.walk.findings.catalogue import catalogue
-from svcpath.walk.symptoms import SYMPTOMS, recognise
 from tests.cli.running import svcpath
 from tests.walk.clusters import Cluster, cluster
 from tests.walk.objects import port

@@ -26,10 +26,10 @@ def can_i(
     as_user: live.AsUser = "",
     timeout: live.Timeout = "30s",
 ) -> int:
-    from svcpath import api
+    from svcpath.evidence.facts.request import Request
     from svcpath.reports.renderers.text import printable
 
-    asked = api.request("", namespace=namespace, client=client)
+    asked = Request.of(namespace=namespace, client=client)
     with live.cluster(live.Cluster(context, kubeconfig, as_user, timeout)) as source:
         home = namespace or source.namespace
         answers = source.rights(home, asked.client.rpartition("/")[0] or home)

@@ -10,7 +10,9 @@ import typer
 
 from svcpath.cli import live
 from svcpath.cli.exits import Exit
+from svcpath.diagnosis import diagnose
 from svcpath.errors import UsageError
+from svcpath.evidence.facts.request import Request
 
 HELP = """\
 svcpath collect svc/echo-server -n service-ops --from pod/client -o incident.tar.zst
@@ -50,8 +52,8 @@ def collect(
 
     if output.is_dir():
         raise UsageError(f"{output} is a folder: name the file, e.g. {output / 'incident.tar.zst'}")
-    call = live.Call(
-        target=target,
+    asked = Request.of(
+        target,
         namespace=namespace,
         port=port,
         client=client,
@@ -61,19 +63,18 @@ def collect(
     )
     flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
     with live.cluster(flags) as source:
-        call = live.settled(call, source)
+        asked = source.settled(asked)
         recorder = RecordingSource(source)
-        result = live.walk(recorder, call, live.progress)
+        result = diagnose(recorder, asked, progress=live.progress)
         if not no_exec:
             # Once more with every probe: what was answered is answered from the log, only probes are new.
-            live.walk(recorder, live.thorough(call))
-        words = {key: value for key, value in msgspec.structs.asdict(call).items() if isinstance(value, str) and value}
+            diagnose(recorder, msgspec.structs.replace(asked, thorough=True))
         manifest = Manifest(
             svcpath=version("svcpath"),
             kubernetes=source.version,
             created=source.at,
             skew=round(source.skew, 1),
-            request=words,
+            request=asked.words,
             execs=tuple(f"{one.pod} {one.container}: {one.what}" for one in source.execs),
         )
         done = live.audit(source)

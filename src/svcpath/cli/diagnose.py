@@ -9,6 +9,8 @@ import typer
 
 from svcpath.cli import live, output
 from svcpath.cli.exits import of_verdict
+from svcpath.diagnosis import diagnose as diagnosed
+from svcpath.evidence.facts.request import Request
 
 HELP = """\
 svcpath diagnose svc/wrong-port -n service-ops --from pod/client --evidence ./incident
@@ -64,8 +66,8 @@ def diagnose(
     strict: Annotated[bool, typer.Option("--strict", help="A warning exits with 1 too.")] = False,
 ) -> int:
     wanted = output.parse(outputs)
-    call = live.Call(
-        target=target,
+    asked = Request.of(
+        target,
         namespace=namespace,
         port=port,
         client=client,
@@ -79,8 +81,7 @@ def diagnose(
     )
     done = ""
     if evidence:
-        source = live.recorded(evidence)
-        result = live.walk(source, live.remembered(call, source))
+        result = diagnosed(live.recorded(evidence), asked)
     else:
         flags = live.Cluster(
             context=context,
@@ -97,9 +98,8 @@ def diagnose(
             extra=live.seconds(until_fault) if until_fault else 0.0,
         )
         with live.cluster(flags) as cluster:
-            asked = live.settled(call, cluster)
-            held = live.until_fault(cluster, flags.extra) if until_fault else cluster
-            result = live.walk(held, asked, live.progress)
+            source = live.until_fault(cluster, flags.extra) if until_fault else cluster
+            result = diagnosed(source, asked, progress=live.progress)
             done = live.audit(cluster)
     if quiet and not outputs:
         from svcpath.reports.renderers.text import printable

@@ -22,8 +22,9 @@ def explain(
     what: Annotated[str, typer.Argument(metavar='CODE|"ERROR TEXT"', help="A code (SP403) or an error text.")] = "",
     every: Annotated[bool, typer.Option("--list", help="List all codes.")] = False,
 ) -> int:
+    from svcpath.judge.stated import hypotheses
     from svcpath.reports.views import explanation
-    from svcpath.walk import symptoms
+    from svcpath.walk.findings.symptoms import recognise, symptoms
     from svcpath.walk.request import Request
 
     terminal = output.parse(None)
@@ -35,12 +36,12 @@ def explain(
     if re.fullmatch(r"(?i)sp\d+", what):
         page = explanation.code(what.upper())
     else:
-        symptom = symptoms.recognise(what)
+        symptom = recognise(what)
         if symptom is None:
-            known = ", ".join(one.name for one in symptoms.SYMPTOMS)
+            known = ", ".join(known_symptom.name for known_symptom in symptoms())
             raise UnknownTarget(
                 f"no symptom is known by {what!r}; known are: {known}. All codes: svcpath explain --list"
             )
-        page = explanation.symptom(symptom, symptoms.hypotheses(symptom, Request()))
+        page = explanation.symptom(symptom, hypotheses(symptom, Request()))
     output.write(terminal, lambda: page, bytes)
     return 0

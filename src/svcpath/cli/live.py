@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from svcpath.errors import UnknownTarget, UsageError
+from svcpath.errors import UsageError
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import State
 from svcpath.evidence.facts.source import Source
-from svcpath.walk.request import request
 
 if TYPE_CHECKING:
     from svcpath.evidence.sources.kube import ClusterSource
-    from svcpath.reports.report import Report
-    from svcpath.walk.findings.finding import LayerResult
+    from svcpath.judge.tally import LayerResult
 
 Target = Annotated[
     str,
@@ -80,62 +77,6 @@ Evidence = Annotated[
     list[Path] | None,
     typer.Option("--evidence", help="A file, folder or bundle of evidence; may be given several times."),
 ]
-
-
-class Call(msgspec.Struct, frozen=True):
-    """What a user asked of a walk, as api.diagnose takes it."""
-
-    target: str = ""
-    namespace: str = ""
-    port: str = ""
-    client: str = ""
-    container: str = ""
-    as_name: str = ""
-    resolver: str = ""
-    symptom: str = ""
-    thorough: bool = False
-    all_nodes: bool = False
-    each_node: bool = False
-
-
-def walk(source: Source, call: Call, progress: Callable[[LayerResult], None] | None = None) -> Report:
-    """As api.diagnose, without the rest of the library: it takes as long to import as the walk to run."""
-    from svcpath.reports.report import report
-    from svcpath.walk.walk import walk as walked
-
-    asked = request(**msgspec.structs.asdict(call))
-    if hasattr(source, "inventory"):
-        from svcpath import api
-
-        api.usable(source)
-    return report(walked(source, asked, progress))
-
-
-def settled(call: Call, source: ClusterSource) -> Call:
-    """Begins what the walk is going to ask. Returns ``call`` with the context's namespace where none was given. Raises UnknownTarget for a client that is not there."""
-    asked = request(call.target, namespace=call.namespace, client=call.client)
-    if not asked.namespace and asked.service:
-        call = msgspec.structs.replace(call, namespace=source.namespace)
-    if asked.client:
-        namespace, _, name = asked.client.rpartition("/")
-        namespace = namespace or call.namespace or asked.namespace or source.namespace
-        if asked.service:
-            space = call.namespace or asked.namespace
-            source.expect(space, asked.service, f"{namespace}/{name}", call.container, call.as_name)
-        _must_be_there(source, namespace, name, call.container)
-    return call
-
-
-def remembered(call: Call, source: Source) -> Call:
-    """``call`` with what a bundle was collected for, where the user says nothing."""
-    from svcpath.evidence.sources.bundle import BundleSource
-
-    if not isinstance(source, BundleSource) or call.target:
-        return call
-    held = source.bundle.manifest.request
-    known = {one.name for one in msgspec.structs.fields(Call) if isinstance(getattr(call, one.name), str)}
-    words: dict[str, Any] = {key: each for key, each in held.items() if key in known and not getattr(call, key)}
-    return msgspec.structs.replace(call, **words)
 
 
 #: kube-proxy's own image has the tools to read rules; the other has a shell, and musl's resolver.
@@ -235,19 +176,8 @@ def sender(source: Source, client: str, namespace: str) -> str:
         return client
     space, _, bare = name.rpartition("/")
     space = space or namespace or source.namespace
-    _must_be_there(source, space, bare)
+    source.must_have(space, bare)
     return f"pod/{space}/{bare}"
-
-
-def _must_be_there(source: Source, namespace: str, name: str, container: str = "") -> None:
-    (found,) = source.observe([Need(Kind.POD, namespace=namespace, name=name, permission="get pods")])
-    if all(one.state is State.ABSENT for one in found):
-        raise UnknownTarget(f"no Pod {name} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
-    spec = next((one.value.spec for one in found if one.value is not None), None)
-    if container and spec is not None:
-        every = [one.name for one in (*(spec.containers or ()), *(spec.init_containers or ()))]
-        if container not in every:
-            raise UnknownTarget(f"Pod {name} has no container {container}; it has {', '.join(every)}")
 
 
 def progress(result: LayerResult) -> None:
@@ -298,10 +228,6 @@ def complete_services(context: typer.Context, incomplete: str) -> list[str]:
 def complete_clients(context: typer.Context, incomplete: str) -> list[str]:
     names = _listed(context, Kind.POD, context.params.get("namespace") or "")
     return [f"pod/{name}" for name in names if f"pod/{name}".startswith(incomplete)]
-
-
-def thorough(call: Call) -> Call:
-    return msgspec.structs.replace(call, thorough=True)
 
 
 def until_fault(source: ClusterSource, time: float) -> Source:

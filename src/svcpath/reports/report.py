@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.judge.judge import Diagnosis
+from svcpath.judge.tally import LayerResult
 from svcpath.walk.backends import Row
-from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, LayerResult
-from svcpath.walk.walk import Diagnosis
+from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis
 
 SCHEMA = "svcpath.report/v1"
 
@@ -34,12 +35,14 @@ class TargetRecord(Record, frozen=True, kw_only=True):
 
 
 class VerdictRecord(Record, frozen=True, kw_only=True):
-    """``status``: healthy, warning, fault or inconclusive. ``standing`` of the best hypothesis, or null."""
+    """``status``: healthy, warning, fault or inconclusive. ``standing`` of the best hypothesis, or null. ``finding``: the
+    one that decides, an index into the report's ``findings``, or null."""
 
     status: str
     layer: str | None
     cause_layer: str | None
     code: str | None
+    finding: int | None
     standing: str | None
     summary: str
 
@@ -232,6 +235,7 @@ def report(diagnosis: Diagnosis) -> Report:
             layer=verdict.layer,
             cause_layer=verdict.cause_layer,
             code=verdict.code or None,
+            finding=_place(verdict.finding, diagnosis.layers),
             standing=verdict.standing.value if verdict.standing else None,
             summary=verdict.summary,
         ),
@@ -252,6 +256,14 @@ def report(diagnosis: Diagnosis) -> Report:
             for one in diagnosis.path.backends.nodes
         ),
     )
+
+
+def _place(deciding: Finding | None, layers: tuple[LayerResult, ...]) -> int | None:
+    """The deciding finding's place among all findings of the layers, in order."""
+    if deciding is None:
+        return None
+    every = [found for layer in layers for found in layer.findings]
+    return next(number for number, found in enumerate(every) if found is deciding)
 
 
 def _backend(one: Row) -> BackendRecord:

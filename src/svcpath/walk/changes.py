@@ -16,17 +16,16 @@ from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.finding import Change
 from svcpath.walk.layers.lifecycle.rollouts import is_mine
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, scene
+from svcpath.walk.scene import Scene
 
 #: How many are told.
 LIMIT = 8
 
 
-def changes(request: Request) -> Asking[tuple[Change, ...]]:
+def changes(view: Scene) -> Asking[tuple[Change, ...]]:
+    request = view.request
     if not request.service:
         return ()
-    view = yield from scene(request)
     workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=request.namespace))
     events = yield from ask.one(Need(Kind.EVENT, namespace=request.namespace))
     nodes = yield from ask.nodes()

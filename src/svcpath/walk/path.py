@@ -18,7 +18,7 @@ from svcpath.walk.layers.resolution import cluster_dns
 from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
 from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, host_port, scene
+from svcpath.walk.scene import Scene, host_port
 
 #: Items of one hop that are told one by one.
 LIMIT = 6
@@ -38,8 +38,8 @@ class Path(msgspec.Struct, frozen=True):
     backends: Backends
 
 
-def path(request: Request) -> Asking[Path]:
-    view = yield from scene(request)
+def path(view: Scene) -> Asking[Path]:
+    request = view.request
     client = yield from clients.gather(request, view)
     servers = nameservers(client.conf) if client.conf is not None else ()
     dns = yield from cluster_dns.gather(servers)

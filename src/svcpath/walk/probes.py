@@ -17,7 +17,7 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk.ask import Asking, Batch, Replies, client_pod, in_client
 from svcpath.walk.ask import nodes as nodes_of_cluster
 from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, host_port, scene
+from svcpath.walk.scene import Scene, host_port
 
 #: Endpoints that are dialled, each once; more are sampled from the front.
 MAX_ENDPOINTS = 20
@@ -35,9 +35,9 @@ _PROTOCOLS = ("TCP", "UDP")
 _TLS_PORTS = frozenset({443, 6443, 8443})
 
 
-def ask(request: Request) -> Asking[None]:
+def ask(view: Scene) -> Asking[None]:
     """Have the connections made that this Service's ports call for."""
-    view = yield from scene(request)
+    request = view.request
     through = _through_service(view)
     direct = _direct(view)
     if (direct or through) and request.client:

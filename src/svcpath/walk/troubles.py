@@ -7,14 +7,12 @@ is no trouble.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
-
-import msgspec
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, State
-from svcpath.walk.findings.finding import LayerResult, NotTested
+from svcpath.walk.findings.finding import LayerName, NotTested
 
 #: How a look ends that the API server could not hand on to the kubelet of the Pod's node, or that got nothing from it.
 _UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
@@ -36,23 +34,20 @@ def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | No
     return found if found is not None and _UNREACHED.search(found.reason) else None
 
 
-def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:
-    """``result`` with a gap for each reason why something could not be looked at."""
+def troubles(layer: LayerName, met: Iterable[Met], told: Collection[str]) -> tuple[NotTested, ...]:
+    """A gap of ``layer`` for each reason why something could not be looked at, but those that it ``told`` itself."""
     by_reason: dict[str, tuple[dict[str, None], str]] = {}
     for need, observations in met:
-        for one in observations:
-            where = one.provenance
-            if not _is_trouble(one):
+        for observation in observations:
+            if not _is_trouble(observation):
                 continue
-            whats, _ = by_reason.setdefault(one.reason, ({}, where.command))
-            whats[f"{need.kind.value}{_of(need, one)}"] = None
-    said = {gap.why for gap in result.not_tested}
-    gaps = tuple(
-        NotTested(result.name, ", ".join(list(whats)[:6]), reason, command)
+            whats, _ = by_reason.setdefault(observation.reason, ({}, observation.provenance.command))
+            whats[f"{need.kind.value}{_of(need, observation)}"] = None
+    return tuple(
+        NotTested(layer, ", ".join(list(whats)[:6]), reason, command)
         for reason, (whats, command) in by_reason.items()
-        if reason not in said
+        if reason not in told
     )
-    return msgspec.structs.replace(result, not_tested=(*result.not_tested, *gaps)) if gaps else result
 
 
 def _of(need: Need, one: Observation[Any]) -> str:

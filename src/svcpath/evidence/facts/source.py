@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
 
 
 class Source(Protocol):
@@ -17,3 +18,35 @@ class Source(Protocol):
         unreadable one. Never raises for a Need that can't be met; raises SourceUnavailable when nothing can be.
         """
         ...
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A Source that knows more of what is meant than was said: the context's namespace, what a bundle was collected for."""
+
+    def settled(self, request: Request) -> Request:
+        """``request`` with that filled in where it says nothing.
+
+        Raises UnknownTarget for what it names and is not there, SourceUnavailable where the source can show nothing at all.
+        """
+        ...
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """A Source that can begin to look before it is asked."""
+
+    def expect(self, needs: Sequence[Need]) -> None:
+        """Begin to meet ``needs``, which are going to be asked; returns at once."""
+        ...
+
+
+def settled(source: Source, request: Request) -> Request:
+    """``request`` as ``source`` understands it."""
+    return source.settled(request) if isinstance(source, Settling) else request
+
+
+def expect(source: Source, needs: Sequence[Need]) -> None:
+    """Tell ``source`` what is going to be asked, if it can make use of it."""
+    if needs and isinstance(source, Expecting):
+        source.expect(needs)

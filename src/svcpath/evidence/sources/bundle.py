@@ -18,6 +18,7 @@ import zstandard
 from svcpath.errors import FormatError, SourceUnavailable, TooLarge
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats import limits
 from svcpath.evidence.formats.bundles import Bundle, left_out, pack, unpack
 from svcpath.evidence.formats.evidence import Evidence
@@ -142,6 +143,11 @@ class BundleSource:
             return found
         # What is missing from the bundle may be just what is asked for now.
         return (*(one for one in found if one.state is State.PRESENT), left_out(need))
+
+    def settled(self, request: Request) -> Request:
+        """Where no target is named, what the bundle was collected for."""
+        words = self.bundle.manifest.request
+        return request.filled(Request.of(**words)) if words and not request.service else request
 
     def inventory(self) -> tuple[Observation[Any], ...]:
         return self.bundle.observations

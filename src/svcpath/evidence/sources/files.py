@@ -15,9 +15,11 @@ from typing import Any
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats import limits
 from svcpath.evidence.formats.evidence import Evidence, WatchEvent
 from svcpath.evidence.formats.item import Item, unplaced
+from svcpath.evidence.sources.worth import usable
 
 _SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
@@ -33,6 +35,11 @@ class FilesSource:
 
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
         return [self.evidence.meet(need) for need in needs]
+
+    def settled(self, request: Request) -> Request:
+        """Raises SourceUnavailable when no file could be used."""
+        usable(self.inventory())
+        return request
 
     def inventory(self) -> tuple[Observation[Any], ...]:
         """Every observation, in order of path and place in the file, Unplaced and Damaged ones included."""

@@ -15,10 +15,11 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from svcpath.errors import SourceUnavailable
+from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.sources import ahead, inpod, node, rights
 from svcpath.evidence.sources.execs import Done, Execs, Limits
 from svcpath.evidence.sources.inpod import PodReader
@@ -146,6 +147,34 @@ class ClusterSource:
         reason = "nothing of this kind is read from a running cluster"
         return (Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube")),)
 
+    def settled(self, request: Request) -> Request:
+        """In the current context's namespace where none is named; Raises UnknownTarget for a client Pod or container that is
+        not there."""
+        if request.service and not request.namespace:
+            request = msgspec.structs.replace(request, namespace=self.namespace)
+        if not request.client:
+            return request
+        space, _, name = request.client.rpartition("/")
+        space = space or request.namespace or self.namespace
+        if request.service:
+            self.expect(request.first_needs(f"{space}/{name}"))
+        self.must_have(space, name, request.container)
+        return msgspec.structs.replace(request, client=f"{space}/{name}")
+
+    def expect(self, needs: Sequence[Need]) -> None:
+        asyncio.run_coroutine_threadsafe(ahead.begin(self._meet, needs), self._loop)
+
+    def must_have(self, namespace: str, pod: str, container: str = "") -> None:
+        """Raises UnknownTarget for a Pod that is not there, or that has no such container."""
+        (found,) = self.observe([Need(Kind.POD, namespace=namespace, name=pod, permission="get pods")])
+        if all(observation.state is State.ABSENT for observation in found):
+            raise UnknownTarget(f"no Pod {pod} in namespace {namespace}: kubectl -n {namespace} get pods lists them")
+        spec = next((observation.value.spec for observation in found if observation.value is not None), None)
+        if container and spec is not None:
+            names = [known.name for known in (*(spec.containers or ()), *(spec.init_containers or ()))]
+            if container not in names:
+                raise UnknownTarget(f"Pod {pod} has no container {container}; it has {', '.join(names)}")
+
     # --- what was done ------------------------------------------------------------------------------------------------
 
     def rights(self, namespace: str, client_namespace: str = "") -> tuple[Answer, ...]:
@@ -155,11 +184,6 @@ class ClusterSource:
     def agents(self) -> tuple[Agent, ...]:
         """The Pods through which nodes are looked at."""
         return self._run(self._nodes.agents())
-
-    def expect(self, namespace: str, service: str, client: str, container: str = "", as_name: str = "") -> None:
-        """Begin to look at what a walk for this Service asks first, while its caller still gets ready."""
-        coming = ahead.begin(self._meet, namespace, service, client, container, as_name)
-        asyncio.run_coroutine_threadsafe(coming, self._loop)
 
     def forget_nodes(self) -> None:
         """Look at nodes anew from now on: a table that was read before a failure does not show it."""

@@ -7,7 +7,9 @@ from typing import Any
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats.evidence import Evidence, WatchEvent
+from svcpath.evidence.sources.worth import usable
 
 
 class BytesSource:
@@ -18,6 +20,11 @@ class BytesSource:
 
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
         return [self.evidence.meet(need) for need in needs]
+
+    def settled(self, request: Request) -> Request:
+        """Raises SourceUnavailable when no file could be used."""
+        usable(self.inventory())
+        return request
 
     def inventory(self) -> tuple[Observation[Any], ...]:
         """Every observation, in order of path and place in the file, Unplaced and Damaged ones included."""

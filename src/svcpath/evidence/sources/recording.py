@@ -7,7 +7,8 @@ from typing import Any
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.evidence.facts.source import Source
+from svcpath.evidence.facts.request import Request
+from svcpath.evidence.facts.source import Source, expect, settled
 
 
 class RecordingSource:
@@ -23,3 +24,9 @@ class RecordingSource:
             for need, found in zip(fresh, self._source.observe(fresh), strict=True):
                 self.log[need] = tuple(found)
         return [self.log[need] for need in needs]
+
+    def settled(self, request: Request) -> Request:
+        return settled(self._source, request)
+
+    def expect(self, needs: Sequence[Need]) -> None:
+        expect(self._source, [need for need in needs if need not in self.log])

@@ -14,6 +14,7 @@ from typing import Any
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.sources.kube import ClusterSource
 
 _FAILED = frozenset({"refused", "timeout", "reset", "no-route", "error"})
@@ -40,6 +41,12 @@ class UntilFault:
             if any(_is_probe(need) for need in needs)
             else self._source.observe(needs)
         )
+
+    def settled(self, request: Request) -> Request:
+        return self._source.settled(request)
+
+    def expect(self, needs: Sequence[Need]) -> None:
+        self._source.expect(needs)
 
     def _repeat(self, need: Need) -> tuple[Observation[Any], ...]:
         while True:

@@ -72,10 +72,8 @@ def statement(report: Report) -> Statement:
 
 def deciding(report: Report) -> FindingRecord | None:
     """The finding that the verdict names."""
-    for one in report.findings:
-        if one.code == report.verdict.code and report.verdict.summary.startswith(one.sentence):
-            return one
-    return None
+    number = report.verdict.finding
+    return report.findings[number] if number is not None else None
 
 
 def _why(report: Report, one: FindingRecord) -> list[Section]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,8 +92,8 @@ class Hypothesis(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """``code`` is a key of the catalogue; ``sentence`` says what is, with the real names, addresses and ports.
 
-    ``explains`` are codes of earlier layers whose finding this one outranks: it explains the traffic that was seen, so
-    that theirs is a warning beside it.
+    ``explains`` are codes, of those that the catalogue says this code can explain, whose finding this one outranks: it
+    explains the traffic that was seen, so that theirs is a warning beside it.
     """
 
     code: str
@@ -123,21 +124,8 @@ class NotTested(msgspec.Struct, frozen=True):
     command: str = ""
 
 
-class LayerResult(msgspec.Struct, frozen=True):
-    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails.
-    ``elsewhere`` are findings that this layer's evidence showed and that belong to another one."""
-
-    name: LayerName
-    status: Status
-    sentence: str
-    findings: tuple[Finding, ...] = ()
-    not_tested: tuple[NotTested, ...] = ()
-    decisive: bool = True
-    elsewhere: tuple[Finding, ...] = ()
-
-
 class Judgement(msgspec.Struct, frozen=True):
-    """What a check of a layer contributes: findings, things not tested, and a phrase for the layer's pass sentence.
+    """What a check contributes: findings, things not tested, and a phrase for the layer's pass sentence.
 
     ``looked`` is false when the check had nothing to look at: a layer none of whose checks looked is not-tested.
     """
@@ -148,26 +136,30 @@ class Judgement(msgspec.Struct, frozen=True):
     looked: bool = True
 
 
-def worst(statuses: list[Status]) -> Status:
-    return min(statuses, key=SEVERITY.index, default=Status.NOT_TESTED)
+class Answer(msgspec.Struct, frozen=True):
+    """All that one layer says: findings (of other layers too, where its evidence showed them), gaps and passes. Nothing is
+    weighed here: what status and sentence it comes to is the judge's.
+
+    ``passes`` are the phrases of what was looked at and is right, empty without a phrase; ``looked`` whether any check had
+    something to look at; ``otherwise`` what stands in the layer's line when none had.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    gaps: tuple[NotTested, ...] = ()
+    passes: tuple[str, ...] = ()
+    looked: bool = False
+    otherwise: str = ""
 
 
-def layer_result(name: LayerName, judgements: list[Judgement], *, otherwise: str = "") -> LayerResult:
-    """Join what the checks of one layer said. ``otherwise`` is the sentence when nothing could be looked at."""
-    every = tuple(finding for one in judgements for finding in one.findings)
-    findings = tuple(one for one in every if one.layer == name)
-    elsewhere = tuple(one for one in every if one.layer != name)
-    missing = tuple(gap for one in judgements for gap in one.not_tested)
-    looked = any(one.looked for one in judgements)
-    bad = [one for one in findings if one.status in (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)]
-    bad.sort(key=lambda one: SEVERITY.index(one.status))
-    if bad:
-        return LayerResult(name, bad[0].status, bad[0].sentence, findings, missing, elsewhere=elsewhere)
-    if not looked:
-        why = otherwise or "; ".join(dict.fromkeys(gap.why for gap in missing)) or "nothing to look at"
-        return LayerResult(name, Status.NOT_TESTED, why, findings, missing, elsewhere=elsewhere)
-    sentence = ", ".join(one.phrase for one in judgements if one.phrase)
-    return LayerResult(name, Status.PASS, sentence, findings, missing, elsewhere=elsewhere)
+def answer(judgements: Sequence[Judgement], *, otherwise: str = "") -> Answer:
+    """Put side by side what the checks of one layer said, in their order."""
+    return Answer(
+        findings=tuple(finding for judgement in judgements for finding in judgement.findings),
+        gaps=tuple(gap for judgement in judgements for gap in judgement.not_tested),
+        passes=tuple(judgement.phrase for judgement in judgements if judgement.phrase),
+        looked=any(judgement.looked for judgement in judgements),
+        otherwise=otherwise,
+    )
 
 
 @dataclass(frozen=True, slots=True)

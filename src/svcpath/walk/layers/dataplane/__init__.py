@@ -9,7 +9,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.walk.layers.dataplane import (
     agreement,
     cilium,
@@ -28,11 +28,11 @@ from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.layers.dataplane.plane import Plane, plane
 from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables
 from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, scene
+from svcpath.walk.scene import Scene
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
     reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
     from_node = yield from _client_node(request)
@@ -75,7 +75,7 @@ def layer(request: Request) -> Asking[LayerResult]:
             "on the client's node: iptables-save; nft list ruleset",
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
-    return layer_result("dataplane", judgements)
+    return answer(judgements)
 
 
 def _versions(nodes: Reply, told: set[str]) -> tuple[policy.Reported, ...]:

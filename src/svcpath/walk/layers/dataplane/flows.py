@@ -74,7 +74,7 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
                 ),
                 standing=Standing.PROVEN,
                 details=rejects,
-                explains=("SP304",),
+                explaining=True,
                 share=f"{len(held)} of {total} flows",
                 address=frontend.address,
                 backend=held[0].backend.address,

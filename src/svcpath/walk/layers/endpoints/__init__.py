@@ -8,18 +8,17 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, Status, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, Status, answer
 from svcpath.walk.layers.endpoints import aliased, families, identity, legacy, readiness, selection, slices, templates
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, host_port, scene
+from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.shell import scope
 from svcpath.walk.troubles import failed
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
     if view.service is not None and view.service.is_external_name:
-        return layer_result("endpoints", [(yield from aliased.check(view.service))])
+        return answer([(yield from aliased.check(view.service))])
     if view.service is None and not view.slices:
         gap = NotTested(
             "endpoints",
@@ -27,7 +26,7 @@ def layer(request: Request) -> Asking[LayerResult]:
             view.slices_reply.reason or "no EndpointSlice in the evidence",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
-        return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
+        return answer([Judgement(not_tested=(gap,), looked=False)])
     trouble = failed(view.slices_reply.observations)
     if trouble is not None and not view.slices:
         return (yield from _without_slices(view, trouble))
@@ -46,15 +45,15 @@ def layer(request: Request) -> Asking[LayerResult]:
     looked = any(one.looked for one in judgements)
     if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
         judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
-    return layer_result("endpoints", judgements)
+    return answer(judgements)
 
 
-def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerResult]:
+def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[Answer]:
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
     gap = NotTested("endpoints", "the EndpointSlices", trouble.reason, trouble.provenance.command)
     judged = yield from selection.check(view)
     selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
-    return layer_result("endpoints", [selected, Judgement(not_tested=(gap,), looked=False)])
+    return answer([selected, Judgement(not_tested=(gap,), looked=False)])
 
 
 def _summary(view: Scene) -> str:

@@ -8,21 +8,20 @@ from __future__ import annotations
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.walk.layers.lifecycle import drains, rollouts
-from svcpath.walk.request import Request
-from svcpath.walk.scene import scene
+from svcpath.walk.scene import Scene
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
     workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=request.namespace, permission="list deployments.apps"))
     if not workloads.present and not view.endpoints and not view.selected:
         gap = NotTested("lifecycle", "rollouts", workloads.reason or "no workload in the evidence")
-        return layer_result("lifecycle", [Judgement(not_tested=(gap,), looked=False)])
+        return answer([Judgement(not_tested=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
     if not any(one.looked for one in judgements):
         gap = NotTested("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
         judgements.append(Judgement(not_tested=(gap,), looked=False))
-    return layer_result("lifecycle", judgements)
+    return answer(judgements)

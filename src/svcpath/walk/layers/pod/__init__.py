@@ -5,18 +5,18 @@ from __future__ import annotations
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.walk.layers.pod import cut_off, direct, one_family, other_policies, policies, routes, segments, state
 from svcpath.walk.request import Request
-from svcpath.walk.scene import host_port, scene
+from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.shell import shell
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
     if not view.usable:
         gap = NotTested("pod", "a direct connection", "no usable endpoint to connect to")
-        return layer_result("pod", [Judgement(not_tested=(gap,), looked=False)])
+        return answer([Judgement(not_tested=(gap,), looked=False)])
     attempts = yield from ask.one(
         Need(Kind.ATTEMPTS, pod=request.client, cost=Cost.PROBE, permission="create pods/exec")
     )
@@ -49,8 +49,8 @@ def layer(request: Request) -> Asking[LayerResult]:
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
     judgements.append((yield from _client(request)))
-    judgements.append((yield from other_policies.check(request, attempts)))
-    return layer_result("pod", judgements)
+    judgements.append((yield from other_policies.check(view, attempts)))
+    return answer(judgements)
 
 
 def _client(request: Request) -> Asking[Judgement]:

@@ -9,8 +9,7 @@ from svcpath.evidence.facts.kubernetes import OtherObject
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Judgement, NotTested
-from svcpath.walk.request import Request
-from svcpath.walk.scene import host_port, scene
+from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.shell import shell
 
 #: Kind -> API group: Cilium, Calico, sigs.k8s.io/network-policy-api, Antrea, Istio, Linkerd.
@@ -27,10 +26,10 @@ DENYING: dict[str, tuple[str, ...]] = {
 }
 
 
-def check(request: Request, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     if attempts.present:
         return Judgement(looked=False)  # the connections tell what all policies together do
-    view = yield from scene(request)
+    request = view.request
     namespaces = tuple(dict.fromkeys(one for one in (request.namespace, request.client_namespace) if one))
     replies = yield tuple(Need(Kind.OTHER_OBJECT, namespace=one) for one in namespaces)
     held = [one.fact for reply in replies for one in reply.present if _denies(one.fact)]

@@ -7,17 +7,15 @@ import msgspec
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.walk.layers.ports import listening, named, slice_ports
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, scene
+from svcpath.walk.scene import Scene
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
     service = view.service
     if service is not None and service.is_external_name:
-        return layer_result("ports", [Judgement(phrase="not translated: ExternalName")])
+        return answer([Judgement(phrase="not translated: ExternalName")])
     tables = yield from sockets(view)
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
     if service is None:
@@ -26,10 +24,10 @@ def layer(request: Request) -> Asking[LayerResult]:
             "ports", "the Service's own ports", "no Service in the evidence", "kubectl get services -A -o yaml"
         )
         listened = listening.check(view, tables, attempts)
-        return layer_result("ports", [Judgement(not_tested=(gap,), looked=False), listened])
+        return answer([Judgement(not_tested=(gap,), looked=False), listened])
     judgements = [named.check(view), slice_ports.check(view), listening.check(view, tables, attempts)]
     nothing = "no usable endpoint to follow a port to" if view.slices else "no slice and no Pod to follow a port to"
-    return layer_result("ports", judgements, otherwise=nothing)
+    return answer(judgements, otherwise=nothing)
 
 
 def sockets(view: Scene) -> Asking[listening.Tables]:

@@ -7,7 +7,7 @@ import msgspec
 from svcpath.models.resolvers import RecordedWorld
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import Judgement, LayerResult, NotTested, layer_result
+from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.walk.layers.resolution import (
     client_checks,
     cluster_dns,
@@ -25,12 +25,12 @@ from svcpath.walk.layers.resolution import (
 )
 from svcpath.walk.layers.resolution.client import Client, gather
 from svcpath.walk.request import Request
-from svcpath.walk.scene import scene
+from svcpath.walk.scene import Scene
 from svcpath.walk.shell import shell
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
     client = yield from gather(request, view)
     dns = yield from cluster_dns.gather(nameservers(client.conf) if client.conf is not None else (), request.namespaces)
     answering = yield from world.gather(request.client_namespace, request.namespaces)
@@ -69,7 +69,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         judgements.append(Judgement(not_tested=(_no_conf(request, client),), looked=False))
     elif answering.world is None and not lookups.looked:
         judgements.append(Judgement(not_tested=(_no_answers(request, client),), looked=False))
-    return layer_result("resolution", judgements)
+    return answer(judgements)
 
 
 def _quiet(judgement: Judgement) -> Judgement:

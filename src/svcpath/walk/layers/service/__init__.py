@@ -6,17 +6,15 @@ from svcpath.evidence.facts.dns import Query
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import LayerResult, layer_result
+from svcpath.walk.findings.finding import Answer, answer
 from svcpath.walk.layers.service import client_family, existence, external_name, headless, protocol_hints, urls
-from svcpath.walk.request import Request
-from svcpath.walk.scene import scene
+from svcpath.walk.scene import Scene
 
 
-def layer(request: Request) -> Asking[LayerResult]:
-    view = yield from scene(request)
+def layer(view: Scene) -> Asking[Answer]:
     found = yield from existence.check(view)
     if view.service is None:
-        return layer_result("service", [found])
+        return answer([found])
     queries = yield from ask.one(Need(Kind.QUERY))
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
     asked = tuple(one for one in queries.present if isinstance(one.value, Query))
@@ -28,4 +26,4 @@ def layer(request: Request) -> Asking[LayerResult]:
         (yield from client_family.check(view, attempts)),
         protocol_hints.check(view),
     ]
-    return layer_result("service", judgements)
+    return answer(judgements)

@@ -1,45 +1,48 @@
-"""A recorded connection that failed while no layer fails: never a healthy verdict, and no accusation either."""
+"""Connections of the evidence to this Service or its backends that failed, whoever explains them.
+
+Of each client, host and port the newest attempt counts; of attempts that were repeated to count failures, one that failed.
+"""
 
 from __future__ import annotations
+
+import msgspec
 
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, LayerResult, Status
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, canonical, host_port, scene
+from svcpath.walk.scene import Scene, canonical, host_port
 
 FAILED = ("refused", "timeout", "reset", "no-route")
 
 
-def check(request: Request, layers: tuple[LayerResult, ...]) -> Asking[tuple[Finding, ...]]:
-    if not request.service or any(result.status is Status.FAIL for result in layers):
-        return ()
-    view = yield from scene(request)
+class FailedConnection(msgspec.Struct, frozen=True):
+    """``share``: how many of the repeated attempts failed, in words, empty where it was tried once. ``direct``: a backend
+    answered at its own address."""
+
+    attempt: Attempt
+    observation: Observation[Attempts]
+    share: str
+    direct: bool
+
+    @property
+    def place(self) -> str:
+        return host_port(self.attempt.address or self.attempt.host, self.attempt.port)
+
+
+def gather(scene: Scene) -> Asking[FailedConnection | None]:
+    """The first connection on the asked path that failed, if one did."""
+    if not scene.request.service:
+        return None
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
-    newest = _newest(view, attempts.present)
-    failed = [(attempt, one) for attempt, one in newest if attempt.outcome in FAILED]
-    if not failed or any(result.status is Status.INCONCLUSIVE for result in layers):
-        return ()
-    attempt, one = failed[0]
-    place = host_port(attempt.address or attempt.host, attempt.port)
-    direct = any(_is_backend(view, each) and each.outcome == "ok" for each, _ in newest)
-    code = "SP619" if direct else "SP011"
-    share = _share(attempt, one)
-    also = " while the Pods answer directly" if direct else ""
-    return (
-        finding(
-            code,
-            Status.INCONCLUSIVE,
-            f"a recorded connection to {place} ended in {attempt.outcome}{share}{also}, and no layer that was looked at explains it",
-            evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", one),),
-            standing=None,
-            layer="dataplane",
-        ),
-    )
+    newest = _newest(scene, attempts.present)
+    failed = next(((attempt, shown) for attempt, shown in newest if attempt.outcome in FAILED), None)
+    if failed is None:
+        return None
+    attempt, shown = failed
+    direct = any(_is_backend(scene, other) and other.outcome == "ok" for other, _ in newest)
+    return FailedConnection(attempt, shown, _share(attempt, shown), direct)
 
 
 def _share(attempt: Attempt, one: Observation[Attempts]) -> str:

@@ -1,0 +1,53 @@
+"""What no layer could look at, named once each: by the layers themselves, by the looks of a live walk that went wrong, and
+by what was there to read and could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.text import Unplaced
+from svcpath.walk.findings.finding import LayerName, NotTested
+from svcpath.walk.homes import HOME, WORDS
+from svcpath.walk.troubles import Met, troubles
+
+
+def could_not_be_read(observation: Observation[Any]) -> bool:
+    """It was there and could not be read. A source of files says "no KIND ..." for what nobody recorded, and a cluster names
+    no command for what it does not offer."""
+    offered = observation.provenance.source != "kube" or bool(observation.provenance.command)
+    return observation.state is State.UNREADABLE and not observation.reason.startswith("no ") and offered
+
+
+def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
+    """What was there to look at and could not be read, each named. What nobody recorded is the layers' to name."""
+    gaps = []
+    for observation in observations:
+        if not could_not_be_read(observation):
+            continue
+        where = observation.provenance.path or observation.provenance.pod or observation.provenance.node
+        what = WORDS.get(observation.kind, observation.kind.value)
+        subject = observation.provenance.command or where
+        home: LayerName = HOME.get(observation.kind.value, "endpoints")
+        named = f"{what} ({subject})" if subject else what
+        gaps.append(NotTested(home, named, observation.reason, observation.provenance.command))
+    return tuple(dict.fromkeys(gaps))
+
+
+def of_layer(
+    name: LayerName, told: tuple[NotTested, ...], met: tuple[Met, ...], unread: tuple[NotTested, ...]
+) -> tuple[NotTested, ...]:
+    """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
+    kinds could not be read, unless a gap before it has the same reason or the same command."""
+    gaps = (*told, *troubles(name, met, {gap.why for gap in told}))
+    known = {word for gap in gaps for word in (gap.command, gap.why)} - {""}
+    return (*gaps, *(gap for gap in unread if gap.layer == name and not {gap.command, gap.why} & known))
+
+
+def unplaced(observations: Iterable[Observation[Unplaced]]) -> tuple[NotTested, ...]:
+    """Files that no format knows, each with what it looks like."""
+    return tuple(
+        NotTested("evidence", observation.provenance.path, f"of no known kind: {observation.fact.why}")
+        for observation in observations
+    )

@@ -1,0 +1,47 @@
+"""What one layer comes to: its status and the sentence that leads, from its findings and from what it looked at.
+
+The worst finding leads; of equals the first, a layer's own before those that another layer's evidence showed. Without one
+that is bad the layer passes with its phrases, if any check had something to look at, and is not tested otherwise.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from svcpath.walk.findings.finding import SEVERITY, Answer, Finding, LayerName, NotTested, Status
+
+_BAD = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)
+
+
+class LayerResult(msgspec.Struct, frozen=True):
+    """``sentence`` is the layer's one line in the report; ``decisive`` is false after the first layer that fails."""
+
+    name: LayerName
+    status: Status
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+    not_tested: tuple[NotTested, ...] = ()
+    decisive: bool = True
+
+
+def severity(finding: Finding) -> int:
+    """0 for the worst."""
+    return SEVERITY.index(finding.status)
+
+
+def tally(
+    name: LayerName,
+    said: Answer,
+    findings: tuple[Finding, ...],
+    gaps: tuple[NotTested, ...],
+) -> LayerResult:
+    """``said`` is what the layer's own checks looked at, ``findings`` and ``gaps`` all that are counted for it."""
+    worst = min(findings, key=severity, default=None)
+    if worst is not None and (worst.status in _BAD or not said.looked):
+        status, sentence = worst.status, worst.sentence
+    elif said.looked:
+        status, sentence = Status.PASS, ", ".join(said.passes)
+    else:
+        why = "; ".join(dict.fromkeys(gap.why for gap in said.gaps))
+        status, sentence = Status.NOT_TESTED, said.otherwise or why or "nothing to look at"
+    return LayerResult(name, status, sentence, findings, gaps)

@@ -1,0 +1,41 @@
+"""What a walk brings back, not judged yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.failed import FailedConnection
+from svcpath.walk.findings.finding import Answer, Change, LayerName, Status
+from svcpath.walk.path import Path
+from svcpath.walk.quality import Quality
+from svcpath.walk.request import Request
+from svcpath.walk.troubles import Met
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One layer's answer, and what met the Needs that it was the first to ask."""
+
+    layer: LayerName
+    answer: Answer
+    met: tuple[Met, ...]
+
+    @property
+    def fails(self) -> bool:
+        """By a finding of its own."""
+        return any(found.status is Status.FAIL and found.layer == self.layer for found in self.answer.findings)
+
+
+class Walked(msgspec.Struct, frozen=True):
+    """``named``: the user named the Service. ``asked`` has the seven layers in order; ``observations`` all that was seen."""
+
+    request: Request
+    named: bool
+    asked: tuple[Asked, ...]
+    quality: Quality
+    failed: FailedConnection | None
+    changes: tuple[Change, ...]
+    path: Path
+    observations: tuple[Observation[Any], ...]
