@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 def diagnose(
     source: Source,
-    asked: Request | str = "",
+    target: Request | str = "",
     *,
     progress: Callable[[LayerResult], None] | None = None,
     **words: Any,
 ) -> Report:
     """Walk all layers over ``source`` and return the report (contract ``svcpath.report/v1``).
 
-    ``asked`` is a Request; or a target as users write it, with ``words`` for the rest: both as ``Request.of`` takes them.
+    ``target`` is a Request; or a target as users write it, with ``words`` for the rest: both as ``Request.of`` takes them.
     ``progress`` is called with what each layer comes to as it is there. Raises UsageError when it is not clear what is
     meant, UnknownTarget for what is not there, SourceUnavailable when the source can't be read at all.
     """
-    if isinstance(asked, Request):
+    if isinstance(target, Request):
         if words:
             raise TypeError(f"a Request says it all: {', '.join(words)} belong into it")
-        request = asked
+        request = target
     else:
-        request = Request.of(asked, **words)
+        request = Request.of(target, **words)
     from svcpath.walk.walk import walk
 
     def watched(answer: Asked) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Twins
 from svcpath.judge.gaps import could_not_be_read
 from svcpath.walk.findings.catalogue import Rests, entry, finding
@@ -51,11 +51,10 @@ class Doubts(msgspec.Struct, frozen=True):
         return _TWO_CLUSTERS if self.mixed else ""
 
 
-def doubts(quality: Quality, observations: Iterable[Observation[Any]]) -> Doubts:
-    slices = [observation for observation in observations if observation.kind is Kind.ENDPOINT_SLICE]
+def doubts(quality: Quality, unread: Iterable[Observation[Any]]) -> Doubts:
     return Doubts(
-        slices=any(could_not_be_read(slice_) for slice_ in slices)
-        and any(slice_.state is State.PRESENT for slice_ in slices),
+        slices=quality.some_slice
+        and any(could_not_be_read(look) for look in unread if look.kind is Kind.ENDPOINT_SLICE),
         objects=any(damage.layer == "endpoints" and damage.cut for damage in quality.damages),
         cut=frozenset(damage.path for damage in quality.damages if damage.cut),
         mixed=bool(quality.mixed),

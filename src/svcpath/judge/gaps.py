@@ -8,9 +8,10 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.text import Unplaced
+from svcpath.walk.ask import Reply
 from svcpath.walk.findings.finding import LayerName, NotTested
 from svcpath.walk.homes import HOME, WORDS
-from svcpath.walk.troubles import Met, troubles
+from svcpath.walk.troubles import troubles
 
 
 def could_not_be_read(observation: Observation[Any]) -> bool:
@@ -36,7 +37,7 @@ def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
 
 
 def of_layer(
-    name: LayerName, told: tuple[NotTested, ...], met: tuple[Met, ...], unread: tuple[NotTested, ...]
+    name: LayerName, told: tuple[NotTested, ...], met: tuple[Reply, ...], unread: tuple[NotTested, ...]
 ) -> tuple[NotTested, ...]:
     """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
     kinds could not be read, unless a gap before it has the same reason or the same command."""

@@ -27,7 +27,7 @@ from svcpath.walk.walked import Asked, Walked
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """A walk, judged: what was asked, what each layer comes to, the verdict, and all that was looked at."""
+    """A walk, judged: what was asked, what each layer comes to, the verdict, and what could not be looked at."""
 
     request: Request
     verdict: Verdict
@@ -35,7 +35,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     path: Path
     not_tested: tuple[NotTested, ...]
-    observations: tuple[Observation[Any], ...]
+    unread: tuple[Observation[Any], ...]
 
 
 def judge(walked: Walked) -> Diagnosis:
@@ -52,7 +52,7 @@ def judge(walked: Walked) -> Diagnosis:
             *gaps.unplaced(walked.quality.unplaced),
             *stated.gap(request),
         ),
-        observations=walked.observations,
+        unread=walked.unread,
     )
 
 
@@ -67,8 +67,8 @@ _Placed = dict[LayerName, tuple[Finding, ...]]
 
 
 def _layers(walked: Walked) -> tuple[LayerResult, ...]:
-    doubt = doubts.doubts(walked.quality, walked.observations)
-    unread = gaps.unread(walked.observations)
+    doubt = doubts.doubts(walked.quality, walked.unread)
+    unread = gaps.unread(walked.unread)
     missing = {asked.layer: gaps.of_layer(asked.layer, asked.answer.gaps, asked.met, unread) for asked in walked.asked}
     placed = {name: tuple(doubt.weigh(found) for found in own) for name, own in _placed(walked.asked).items()}
     placed = _with(placed, doubts.findings(walked.quality))

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
 from svcpath.judge.judge import Diagnosis
 from svcpath.judge.tally import LayerResult
 from svcpath.walk.backends import Row
@@ -214,9 +214,8 @@ def report(diagnosis: Diagnosis) -> Report:
         start = len(findings)
         findings.extend(_finding(one, ids) for one in result.findings)
         layers.append(_layer(result, tuple(range(start, len(findings)))))
-    for one in diagnosis.observations:
-        if one.state is State.UNREADABLE:
-            ids.of(one)
+    for observation in diagnosis.unread:
+        ids.of(observation)
     request, verdict = diagnosis.request, diagnosis.verdict
     return Report(
         schema=SCHEMA,

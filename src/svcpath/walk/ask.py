@@ -7,9 +7,8 @@ each Need once, however often it is asked.
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import cached_property
 from typing import Any, TypeVar
-
-import msgspec
 
 from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
@@ -20,24 +19,31 @@ T = TypeVar("T")
 Batch = tuple[Need, ...]
 
 
-class Reply(msgspec.Struct, frozen=True):
-    """All Observations that met one Need."""
+class Reply:
+    """All Observations that met one Need. What is read out of them is worked out once: a Source that keeps what it answers
+    has the same Reply given to every layer of every walk over it."""
 
-    need: Need
-    observations: tuple[Observation[Any], ...]
+    def __init__(self, need: Need, observations: tuple[Observation[Any], ...]) -> None:
+        self.need = need
+        self.observations = observations
 
-    @property
+    @cached_property
     def present(self) -> tuple[Observation[Any], ...]:
-        return tuple(one for one in self.observations if one.state is State.PRESENT)
+        return tuple(observation for observation in self.observations if observation.state is State.PRESENT)
 
-    @property
+    @cached_property
     def values(self) -> tuple[Any, ...]:
-        return tuple(one.value for one in self.present)
+        return tuple(observation.value for observation in self.present)
 
-    @property
+    @cached_property
+    def not_read(self) -> tuple[Observation[Any], ...]:
+        """Those that say that something could not be read."""
+        return tuple(observation for observation in self.observations if observation.state is State.UNREADABLE)
+
+    @cached_property
     def absent(self) -> bool:
         """Looked, and it is not there."""
-        return bool(self.observations) and all(one.state is State.ABSENT for one in self.observations)
+        return bool(self.observations) and all(observation.state is State.ABSENT for observation in self.observations)
 
     @property
     def unreadable(self) -> bool:
@@ -45,24 +51,24 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        return "; ".join(dict.fromkeys(one.reason for one in self.observations if one.reason))
+        if self.present and not self.not_read:
+            return ""
+        return "; ".join(dict.fromkeys(observation.reason for observation in self.observations if observation.reason))
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
-        return any(one.provenance.listing for one in self.observations) and not any(
-            one.state is State.UNREADABLE for one in self.observations
-        )
+        return not self.not_read and any(observation.provenance.listing for observation in self.observations)
 
     @property
     def refused(self) -> bool:
         """It was there to look at and could not be read; what merely nobody recorded a source of files calls "no ..."."""
-        return any(one.state is State.UNREADABLE and not one.reason.startswith("no ") for one in self.observations)
+        return any(not observation.reason.startswith("no ") for observation in self.not_read)
 
     @property
     def partial(self) -> bool:
         """Some of it could not be read."""
-        return any(one.state is State.UNREADABLE for one in self.observations)
+        return bool(self.not_read)
 
 
 Replies = tuple[Reply, ...]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, TypeVar
 
 from svcpath.evidence.facts.need import Cost, Need
-from svcpath.evidence.facts.observation import Observation, State
-from svcpath.evidence.facts.source import Source
+from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.source import Source, expect
 from svcpath.walk.ask import Asking, Reply
 
 T = TypeVar("T")
+
+#: The Replies of each Source, as long as it lives: a Source whose answer to a Need is the very same tuple as before (files,
+#: a bundle, a recorder) has what was read out of it kept as well.
+_REPLIES: weakref.WeakKeyDictionary[Any, dict[Need, Reply]] = weakref.WeakKeyDictionary()
 
 
 class Driver:
@@ -17,8 +22,9 @@ class Driver:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._met: dict[Need, tuple[Observation[Any], ...]] = {}
-        self._probed: list[Need] = []
+        self._met: dict[Need, Reply] = {}
+        self._probed: list[Reply] = []
+        self._known: dict[Need, Reply] = _known(source)
 
     def run(self, asking: Asking[T]) -> T:
         """Run one generator, meeting its batches side by side; returns what it returns."""
@@ -26,48 +32,59 @@ class Driver:
             batch = next(asking)
             while True:
                 self._meet(batch)
-                batch = asking.send(tuple(Reply(need, self._known(need)) for need in batch))
+                batch = asking.send(tuple(self._reply(need) for need in batch))
         except StopIteration as end:
             value: T = end.value
             return value
+
+    def expect(self, needs: tuple[Need, ...]) -> None:
+        """Say what is going to be asked; a Source that can begins to look."""
+        expect(self._source, tuple(need for need in dict.fromkeys(needs) if need not in self._met))
 
     def _meet(self, batch: tuple[Need, ...]) -> None:
         fresh = tuple(need for need in dict.fromkeys(batch) if need not in self._met)
         if not fresh:
             return
         for need, observations in zip(fresh, self._source.observe(fresh), strict=True):
-            self._met[need] = observations
+            known = self._known.get(need)
+            if known is None or known.observations is not observations:
+                known = self._known[need] = Reply(need, observations)
+            self._met[need] = known
             if need.about and need.cost is Cost.PROBE:
-                self._probed.append(need)
+                self._probed.append(known)
 
-    def _known(self, need: Need) -> tuple[Observation[Any], ...]:
+    def _reply(self, need: Need) -> Reply:
         """What met a Need, and what probes made since then found of the same kind."""
-        held = self._met[need]
+        own = self._met[need]
         more = [
-            one
+            observation
             for probe in self._probed
-            if probe is not need and probe.kind is need.kind and need.pod in ("", probe.pod)
-            for one in self._met[probe]
+            if probe.need is not need and probe.need.kind is need.kind and need.pod in ("", probe.need.pod)
+            for observation in probe.observations
         ]
         if not more:
-            return held
-        known = {id(one): one for one in (*held, *more)}
-        present = tuple(one for one in known.values() if one.state is State.PRESENT)
-        return (*present, *(one for one in more if one.state is not State.PRESENT)) or held
+            return own
+        known = {id(observation): observation for observation in (*own.observations, *more)}
+        present = tuple(observation for observation in known.values() if observation.state is State.PRESENT)
+        joined = (*present, *(observation for observation in more if observation.state is not State.PRESENT))
+        return Reply(need, joined or own.observations)
 
-    def since(self, asked: int) -> tuple[tuple[Need, tuple[Observation[Any], ...]], ...]:
-        """What was asked after the first ``asked`` Needs, and what met it."""
-        return tuple(self._met.items())[asked:]
+    def since(self, asked: int) -> tuple[Reply, ...]:
+        """What met the Needs after the first ``asked``."""
+        return tuple(self._met.values())[asked:]
 
     @property
     def asked(self) -> int:
         return len(self._met)
 
     @property
-    def observations(self) -> tuple[Observation[Any], ...]:
-        """All that was seen, in the order in which it was asked for."""
-        seen: dict[int, Observation[Any]] = {}
-        for held in self._met.values():
-            for one in held:
-                seen.setdefault(id(one), one)
-        return tuple(seen.values())
+    def replies(self) -> tuple[Reply, ...]:
+        """All that was met, in the order in which it was asked for."""
+        return tuple(self._met.values())
+
+
+def _known(source: Source) -> dict[Need, Reply]:
+    try:
+        return _REPLIES.setdefault(source, {})
+    except TypeError:  # a Source of somebody's own that can't be referred to weakly
+        return {}

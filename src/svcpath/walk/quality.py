@@ -5,18 +5,19 @@ Only gathered here; how it weighs on findings is the judge's.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Damaged, Twins, Unplaced
-from svcpath.walk.ask import Asking
+from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import LayerName
 from svcpath.walk.homes import FORMATS, HOME
 from svcpath.walk.request import Request
+from svcpath.walk.scene import Scene
 
 #: What of these kinds is missing from a damaged file may be what the Service fails by.
 ON_THE_PATH = frozenset({Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.POD, *DATA_PLANE_DUMPS})
@@ -27,8 +28,9 @@ _NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "defau
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """``mixed`` are objects on the path that exist twice: of two clusters, or from before and after."""
+    """``some_slice``: an EndpointSlice was read. ``mixed`` are objects on the path that exist twice: of two clusters, or from before and after."""
 
+    some_slice: bool
     damages: tuple[Damage, ...]
     unplaced: tuple[Observation[Unplaced], ...]
     mixed: tuple[Observation[Twins], ...]
@@ -46,19 +48,29 @@ class Damage(msgspec.Struct, frozen=True):
         return self.observation.provenance.path
 
 
-def damages(observations: tuple[Observation[Any], ...], request: Request) -> Asking[tuple[Damage, ...]]:
-    """Every damaged file. ``observations`` are what the walk looked at: they tell which files hold parts of the path. No
-    node's table is on the path of a headless Service or an ExternalName."""
-    services = [one.value for one in observations if one.kind is Kind.SERVICE and isinstance(one.value, Service)]
-    mine = [one for one in services if (one.namespace, one.name) == (request.namespace, request.service)]
-    untranslated = any(one.is_headless or one.is_external_name for one in mine)
+def gather(replies: Sequence[Reply], scene: Scene) -> Asking[Quality]:
+    """``replies`` are what the walk was given: they tell which files hold parts of the path."""
+    damaged, unplaced, twins = yield (Need(Kind.DAMAGED), Need(Kind.UNPLACED), Need(Kind.TWINS))
+    return Quality(
+        some_slice=any(reply.present for reply in replies if reply.need.kind is Kind.ENDPOINT_SLICE),
+        damages=_damages(damaged, replies, scene.service),
+        unplaced=unplaced.present,
+        mixed=tuple(pair for pair in twins.present if _on_path(pair.fact, scene.request)),
+    )
+
+
+def _damages(damaged: Reply, replies: Sequence[Reply], service: Service | None) -> tuple[Damage, ...]:
+    """Every damaged file. No node's table is on the path of a headless Service or an ExternalName."""
+    if not damaged.present:
+        return ()
+    untranslated = service is not None and (service.is_headless or service.is_external_name)
     on_path = ON_THE_PATH - set(DATA_PLANE_DUMPS) if untranslated else ON_THE_PATH
-    kinds: dict[str, set[Kind]] = {}
-    for one in observations:
-        if one.state is State.PRESENT and one.kind is not Kind.DAMAGED:
-            kinds.setdefault(one.provenance.path, set()).add(one.kind)
-    (reply,) = yield (Need(Kind.DAMAGED),)
-    return tuple(_damage(one, kinds.get(one.provenance.path, set()), on_path) for one in reply.present)
+    kinds: dict[str, set[Kind]] = {observation.provenance.path: set() for observation in damaged.present}
+    for reply in replies:
+        for observation in reply.present if reply.need.kind is not Kind.DAMAGED else ():
+            if (found := kinds.get(observation.provenance.path)) is not None:
+                found.add(observation.kind)
+    return tuple(_damage(file, kinds[file.provenance.path], on_path) for file in damaged.present)
 
 
 def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) -> Damage:
@@ -70,17 +82,6 @@ def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) 
         layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
     on_path = bool(held & parts) or (layer == "endpoints" and not held)
     return Damage(one, layer, cut=on_path and not replaced)
-
-
-def gather(observations: tuple[Observation[Any], ...], request: Request) -> Asking[Quality]:
-    """``observations`` are what the walk looked at: they tell which files hold parts of the path."""
-    damaged = yield from damages(observations, request)
-    unplaced, twins = yield (Need(Kind.UNPLACED), Need(Kind.TWINS))
-    return Quality(
-        damages=damaged,
-        unplaced=unplaced.present,
-        mixed=tuple(pair for pair in twins.present if _on_path(pair.fact, request)),
-    )
 
 
 def _on_path(pair: Twins, request: Request) -> bool:

@@ -8,35 +8,18 @@ address listed twice under different targetRefs counts once and the ready one wi
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.policies.selectors import matches
 from svcpath.walk import ask
+from svcpath.walk.addresses import canonical as canonical
+from svcpath.walk.addresses import family_of as family_of
 from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.pods import pods_of
 from svcpath.walk.request import Request
-
-
-def canonical(address: str) -> str:
-    """An address in its one text form, so that equal addresses are equal strings; what is no address stays as it is."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return str(mapped or parsed)
-
-
-def family_of(address: str) -> int:
-    """4 or 6, or 0 for what is no address."""
-    try:
-        return ipaddress.ip_address(address).version
-    except ValueError:
-        return 0
 
 
 def connected(attempts: Reply) -> frozenset[str]:
@@ -85,10 +68,12 @@ class EndpointView(msgspec.Struct, frozen=True):
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """``pods`` are all Pods of the namespace that the evidence has; ``selected`` those that the selector picks and that
+    """``client`` is the Pod that connects, where one is named and in the evidence. ``pods`` are all Pods of the namespace that
+    the evidence has; ``selected`` those that the selector picks and that
     have not finished."""
 
     request: Request
+    client: Observation[Pod] | None
     service_reply: Reply
     slices_reply: Reply
     pods_reply: Reply
@@ -181,36 +166,30 @@ def _rank(view: EndpointView) -> tuple[bool, bool, bool]:
 
 def scene(request: Request) -> Asking[Scene]:
     """Gather the objects on the path of ``request``; every part may be missing."""
-    service_reply = yield from ask.service(request.namespace, request.service)
-    slices_reply = yield from ask.slices(request.namespace, request.service)
-    pods_reply = yield from ask.pods(request.namespace)
-    found = ask.cluster_service(service_reply)
-    pods: tuple[Observation[Pod], ...] = pods_reply.present
-    by_name = {one.value.name: one for one in pods if one.value}
-    by_address = {canonical(ip): one for one in pods if one.value and not one.value.finished for ip in one.value.ips}
+    replies = yield request.first_needs()
+    *client, service_reply, slices_reply, pods_reply = replies
+    service = ask.cluster_service(service_reply)
+    pods = pods_of(pods_reply)
     views: list[EndpointView] = []
-    for observation in slices_reply.present:
-        for endpoint in observation.fact.endpoints or ():
+    for slice_ in slices_reply.present:
+        for endpoint in slice_.fact.endpoints or ():
             reference = endpoint.target_ref
             for raw in endpoint.addresses:
                 address = canonical(raw)
                 if reference and reference.kind in ("", "Pod") and reference.name:
-                    pod = by_name.get(reference.name)
+                    pod = pods.by_name.get(reference.name)
                 else:
-                    pod = by_address.get(address)
-                views.append(EndpointView(address, endpoint, observation.fact, observation, pod))
-    selector = found.spec.selector if found else None
-    selected = tuple(
-        one for one in pods if selector and one.value and matches(selector, one.value.labels) and not one.value.finished
-    )
+                    pod = pods.at(address)
+                views.append(EndpointView(address, endpoint, slice_.fact, slice_, pod))
     return Scene(
         request=request,
+        client=client[0].present[0] if client and client[0].present else None,
         service_reply=service_reply,
         slices_reply=slices_reply,
         pods_reply=pods_reply,
-        service=found,
+        service=service,
         slices=slices_reply.present,
         endpoints=tuple(views),
-        pods=pods,
-        selected=selected,
+        pods=pods_reply.present,
+        selected=pods.selected(service.spec.selector) if service is not None and service.spec.selector else (),
     )

@@ -12,11 +12,11 @@ from typing import Any
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.walk.ask import Reply
 from svcpath.walk.findings.finding import LayerName, NotTested
 
 #: How a look ends that the API server could not hand on to the kubelet of the Pod's node, or that got nothing from it.
 _UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
-Met = tuple[Need, tuple[Observation[Any], ...]]
 
 
 def _is_trouble(one: Observation[Any]) -> bool:
@@ -34,15 +34,15 @@ def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | No
     return found if found is not None and _UNREACHED.search(found.reason) else None
 
 
-def troubles(layer: LayerName, met: Iterable[Met], told: Collection[str]) -> tuple[NotTested, ...]:
+def troubles(layer: LayerName, met: Iterable[Reply], told: Collection[str]) -> tuple[NotTested, ...]:
     """A gap of ``layer`` for each reason why something could not be looked at, but those that it ``told`` itself."""
     by_reason: dict[str, tuple[dict[str, None], str]] = {}
-    for need, observations in met:
-        for observation in observations:
+    for reply in met:
+        for observation in reply.not_read:
             if not _is_trouble(observation):
                 continue
             whats, _ = by_reason.setdefault(observation.reason, ({}, observation.provenance.command))
-            whats[f"{need.kind.value}{_of(need, observation)}"] = None
+            whats[f"{reply.need.kind.value}{_of(reply.need, observation)}"] = None
     return tuple(
         NotTested(layer, ", ".join(list(whats)[:6]), reason, command)
         for reason, (whats, command) in by_reason.items()

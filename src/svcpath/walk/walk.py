@@ -68,9 +68,9 @@ def _walk(source: Source, request: Request, progress: Callable[[Asked], None] | 
         begun = driver.asked
         if progress is not None:
             progress(asked[-1])
-    worth = driver.run(quality.gather(driver.observations, request))
+    worth = driver.run(quality.gather(driver.replies, seen))
     unexplained = driver.run(failed.gather(seen))
-    observations = driver.observations
+    unread = {id(observation): observation for reply in driver.replies for observation in reply.not_read}
     return Walked(
         request=request,
         named=named,
@@ -79,5 +79,5 @@ def _walk(source: Source, request: Request, progress: Callable[[Asked], None] | 
         failed=unexplained,
         changes=driver.run(changes(seen)),
         path=driver.run(path(seen)),
-        observations=observations,
+        unread=tuple(unread.values()),
     )

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
+from svcpath.walk.ask import Reply
 from svcpath.walk.failed import FailedConnection
 from svcpath.walk.findings.finding import Answer, Change, LayerName, Status
 from svcpath.walk.path import Path
 from svcpath.walk.quality import Quality
 from svcpath.walk.request import Request
-from svcpath.walk.troubles import Met
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     layer: LayerName
     answer: Answer
-    met: tuple[Met, ...]
+    met: tuple[Reply, ...]
 
     @property
     def fails(self) -> bool:
@@ -29,7 +29,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Walked(msgspec.Struct, frozen=True):
-    """``named``: the user named the Service. ``asked`` has the seven layers in order; ``observations`` all that was seen."""
+    """``named``: the user named the Service. ``asked`` has the seven layers in order; ``unread`` what could not be
+    looked at or read, in the order in which it was asked for."""
 
     request: Request
     named: bool
@@ -38,4 +39,4 @@ class Walked(msgspec.Struct, frozen=True):
     failed: FailedConnection | None
     changes: tuple[Change, ...]
     path: Path
-    observations: tuple[Observation[Any], ...]
+    unread: tuple[Observation[Any], ...]
