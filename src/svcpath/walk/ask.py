@@ -44,8 +44,9 @@ class Reply(msgspec.Struct, frozen=True):
         return not self.present and not self.absent
 
     @property
-    def reason(self) -> str:
-        return "; ".join(dict.fromkeys(one.reason for one in self.observations if one.reason))
+    def why(self) -> str:
+        """In words for people, why something of it is not present; empty when all of it is."""
+        return "; ".join(dict.fromkeys(one.why for one in self.observations if one.why))
 
     @property
     def complete(self) -> bool:
@@ -56,8 +57,8 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def refused(self) -> bool:
-        """It was there to look at and could not be read; what merely nobody recorded a source of files calls "no ..."."""
-        return any(one.state is State.UNREADABLE and not one.reason.startswith("no ") for one in self.observations)
+        """Some of it was there to look at and could not be read."""
+        return any(one.refused for one in self.observations)
 
     @property
     def partial(self) -> bool:

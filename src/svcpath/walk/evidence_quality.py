@@ -9,7 +9,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
-from svcpath.evidence.facts.text import Damaged
+from svcpath.evidence.facts.text import Damaged, Harm
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import (
@@ -87,13 +87,13 @@ def unread(observations: tuple[Observation[Any], ...]) -> tuple[NotTested, ...]:
     """What was there to look at and could not be read, each named. What nobody recorded is the layers' to name."""
     gaps = []
     for one in observations:
-        if not _could_not(one):
+        if not one.refused:
             continue
         where = one.provenance.path or one.provenance.pod or one.provenance.node
         what = WORDS.get(one.kind, one.kind.value)
         subject = one.provenance.command or where
         home: LayerName = HOME.get(one.kind.value, "endpoints")
-        gaps.append(NotTested(home, f"{what} ({subject})" if subject else what, one.reason, one.provenance.command))
+        gaps.append(NotTested(home, f"{what} ({subject})" if subject else what, one.why, one.provenance.command))
     return tuple(dict.fromkeys(gaps))
 
 
@@ -119,7 +119,7 @@ RESTS_ON_ABSENCE = frozenset(
 
 def cautious(result: LayerResult, observations: tuple[Observation[Any], ...]) -> LayerResult:
     """Where a slice could not be read, nothing is concluded from what the others lack."""
-    if not any(one.kind is Kind.ENDPOINT_SLICE and _could_not(one) for one in observations):
+    if not any(one.kind is Kind.ENDPOINT_SLICE and one.refused for one in observations):
         return result
     if not any(one.kind is Kind.ENDPOINT_SLICE and one.state is State.PRESENT for one in observations):
         return result
@@ -130,13 +130,6 @@ def cautious(result: LayerResult, observations: tuple[Observation[Any], ...]) ->
         for one in result.findings
     )
     return _with(result, findings)
-
-
-def _could_not(one: Observation[Any]) -> bool:
-    """It was there and could not be read. A source of files says "no KIND ..." for what nobody recorded, and a cluster names
-    no command for what it does not offer."""
-    offered = one.provenance.source != "kube" or bool(one.provenance.command)
-    return one.state is State.UNREADABLE and not one.reason.startswith("no ") and offered
 
 
 def weighed(results: list[LayerResult], damages: list[Damage]) -> list[LayerResult]:
@@ -229,11 +222,10 @@ def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) 
     name = one.fact.kind
     layer: LayerName = HOME.get(name, "lifecycle")
     layer = next((home for start, home in FORMATS if name.startswith(start)), layer)
-    replaced = "not UTF-8" in one.fact.why or "no Kubernetes objects" in one.fact.why
     if layer == "endpoints" and held and not held & parts:
         layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
     on_path = bool(held & parts) or (layer == "endpoints" and not held)
-    return Damage(one, layer, cut=on_path and not replaced)
+    return Damage(one, layer, cut=on_path and one.fact.harm is Harm.LOST)
 
 
 def check(found: list[Damage]) -> Asking[Judgement]:

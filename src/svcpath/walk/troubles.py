@@ -1,28 +1,25 @@
 """What a live look could not see, said in the layer that asked: no missing right or timeout passes for a fact.
 
-A look that went wrong carries the command that would repeat it; a kind that a source just does not offer carries none and
-is no trouble.
+A kind that a source just does not offer is no trouble.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from svcpath.evidence.facts.need import Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation, Reason, State
 from svcpath.walk.findings.finding import LayerResult, NotTested
 
-#: How a look ends that the API server could not hand on to the kubelet of the Pod's node, or that got nothing from it.
-_UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
 Met = tuple[Need, tuple[Observation[Any], ...]]
 
 
 def _is_trouble(one: Observation[Any]) -> bool:
-    return one.state is State.UNREADABLE and one.provenance.source == "kube" and bool(one.provenance.command)
+    live = one.provenance.source == "kube"
+    return live and one.state is State.UNREADABLE and one.reason is not Reason.NOT_OFFERED
 
 
 def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
@@ -33,24 +30,24 @@ def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
 def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
     """A look into a Pod that no command reached."""
     found = failed(observations)
-    return found if found is not None and _UNREACHED.search(found.reason) else None
+    return found if found is not None and found.reason is Reason.UNREACHED else None
 
 
 def added(result: LayerResult, met: Iterable[Met]) -> LayerResult:
-    """``result`` with a gap for each reason why something could not be looked at."""
-    by_reason: dict[str, tuple[dict[str, None], str]] = {}
+    """``result`` with a gap for each trouble by which something could not be looked at."""
+    by_trouble: dict[tuple[Reason | None, str], tuple[dict[str, None], str]] = {}
     for need, observations in met:
         for one in observations:
             where = one.provenance
             if not _is_trouble(one):
                 continue
-            whats, _ = by_reason.setdefault(one.reason, ({}, where.command))
+            whats, _ = by_trouble.setdefault((one.reason, one.why), ({}, where.command))
             whats[f"{need.kind.value}{_of(need, one)}"] = None
     said = {gap.why for gap in result.not_tested}
     gaps = tuple(
-        NotTested(result.name, ", ".join(list(whats)[:6]), reason, command)
-        for reason, (whats, command) in by_reason.items()
-        if reason not in said
+        NotTested(result.name, ", ".join(list(whats)[:6]), why, command)
+        for (_, why), (whats, command) in by_trouble.items()
+        if why not in said
     )
     return msgspec.structs.replace(result, not_tested=(*result.not_tested, *gaps)) if gaps else result
 

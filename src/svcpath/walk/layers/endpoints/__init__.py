@@ -24,7 +24,7 @@ def layer(request: Request) -> Asking[LayerResult]:
         gap = NotTested(
             "endpoints",
             "the endpoints",
-            view.slices_reply.reason or "no EndpointSlice in the evidence",
+            view.slices_reply.why or "no EndpointSlice in the evidence",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
         return layer_result("endpoints", [Judgement(not_tested=(gap,), looked=False)])
@@ -51,7 +51,7 @@ def layer(request: Request) -> Asking[LayerResult]:
 
 def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerResult]:
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
-    gap = NotTested("endpoints", "the EndpointSlices", trouble.reason, trouble.provenance.command)
+    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command)
     judged = yield from selection.check(view)
     selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
     return layer_result("endpoints", [selected, Judgement(not_tested=(gap,), looked=False)])
