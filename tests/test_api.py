@@ -72,7 +72,7 @@ def test_the_examples_run(module: str) -> None:
 @pytest.mark.parametrize("name", ["diagnose", "drift", "files", "recording", "resolve", "trace"])
 def test_every_function_tells_its_types_and_what_it_raises(name: str) -> None:
     function = getattr(svcpath, name)
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, localns=vars(api))
     assert "return" in hints
     assert set(inspect.signature(function).parameters) <= set(hints)
     assert function.__doc__

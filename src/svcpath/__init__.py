@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from svcpath.api import (
         BudgetContract,
         DriftContract,
+        LayerResult,
         Report,
         Request,
         ResolveReport,
@@ -42,6 +43,7 @@ __all__ = [
     "DriftContract",
     "EvidenceError",
     "FormatError",
+    "LayerResult",
     "Report",
     "Request",
     "ResolveReport",

@@ -24,6 +24,7 @@ from svcpath.evidence.sources.dns import DnsServer
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
 from svcpath.evidence.sources.recordings import recording
+from svcpath.judge.tally import LayerResult
 from svcpath.models.dataplanes import Origin, Packet
 from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.terms import Given
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetContract",
     "DriftContract",
+    "LayerResult",
     "Report",
     "Request",
     "ResolveReport",

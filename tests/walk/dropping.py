@@ -12,7 +12,7 @@ import msgspec
 from svcpath.api import diagnose
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation, Reason, State
 from svcpath.evidence.facts.source import Source
 from svcpath.reports.report import Report
 from tests.walk.options import Asked
@@ -51,7 +51,8 @@ class Without:
             self._hidden,
             state=State.UNREADABLE,
             value=None,
-            reason="hidden",
+            reason=Reason.FAILED,
+            why="hidden",
             provenance=msgspec.structs.replace(self._hidden.provenance, listing=False),
         )
         return tuple(unread if same(one, self._hidden) else one for one in held)

@@ -10,7 +10,7 @@ import pytest
 
 from svcpath.api import diagnose
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, Trouble, unreadable
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import FindingRecord
 from tests.walk.clusters import cluster
@@ -18,9 +18,9 @@ from tests.walk.objects import pod
 
 
 class Unread:
-    """Evidence in which the look at web-2's sockets ended with ``reason``, as on a running cluster."""
+    """Evidence in which the look at web-2's sockets ended with ``trouble``, as on a running cluster."""
 
-    def __init__(self, outcome: str, reason: str) -> None:
+    def __init__(self, outcome: str, trouble: Trouble | None) -> None:
         made = cluster()
         made.add(pod("client", ("10.244.1.50",), labels={"app": "client"}, node="w1"))
         rows = [
@@ -29,26 +29,26 @@ class Unread:
         ]
         made.files["client.attempts.json"] = json.dumps({"schema": "svcpath.attempts/v1", "attempts": rows})
         self.held = BytesSource(made.settle().evidence())
-        self.reason = reason
+        self.trouble = trouble
 
     def observe(self, needs: Sequence[Need]) -> list[tuple[Observation[Any], ...]]:
         return [self._cut(need) or self.held.observe([need])[0] for need in needs]
 
     def _cut(self, need: Need) -> tuple[Observation[Any], ...]:
-        if not self.reason or need.kind is not Kind.SOCKETS or need.pod != "shop/web-2":
+        if self.trouble is None or need.kind is not Kind.SOCKETS or need.pod != "shop/web-2":
             return ()
         where = Provenance(source="kube", command="kubectl -n shop exec web-2 -- cat /proc/net/tcp", pod=need.pod)
-        return (Observation(need.kind, State.UNREADABLE, reason=self.reason, provenance=where),)
+        return (unreadable(need.kind, self.trouble, where),)
 
 
-def _found(outcome: str, reason: str) -> FindingRecord:
-    report = diagnose(Unread(outcome, reason), "svc/web", namespace="shop", client="pod/client")
+def _found(outcome: str, trouble: Trouble | None) -> FindingRecord:
+    report = diagnose(Unread(outcome, trouble), "svc/web", namespace="shop", client="pod/client")
     assert report.verdict.status == "fault", report.verdict
     return next(one for one in report.findings if one.code == report.verdict.code)
 
 
 @pytest.mark.parametrize(
-    "reason",
+    "why",
     [
         "the command did not end in 15 s",
         "the command did not end in 1 s, and an earlier one on node w2 gave nothing in 15 s",
@@ -56,21 +56,22 @@ def _found(outcome: str, reason: str) -> FindingRecord:
     ],
 )
 @pytest.mark.parametrize("outcome", ["timeout", "no-route"])
-def test_the_node_is_supported_as_a_cause_and_one_command_decides(outcome: str, reason: str) -> None:
-    rival = _found(outcome, reason).hypotheses[1]
+def test_the_node_is_supported_as_a_cause_and_one_command_decides(outcome: str, why: str) -> None:
+    rival = _found(outcome, Trouble(Reason.UNREACHED, why)).hypotheses[1]
     assert (rival.standing, rival.cause.partition(" is ")[0]) == ("supported", "node w2")
     assert [one.sentence for one in rival.supports] == [
         "no connection to 10.244.2.12 got through",
-        f"a command in web-2 on node w2: {reason}",
+        f"a command in web-2 on node w2: {why}",
     ]
     assert rival.falsifier == "kubectl -n shop exec web-2 -- true"
 
 
-@pytest.mark.parametrize("reason", ["", "forbidden: no right to exec in Pods", "not looked at: --no-exec"])
-def test_a_node_that_was_not_asked_or_answered_is_not_named(reason: str) -> None:
-    assert not [one for one in _found("timeout", reason).hypotheses if one.cause.startswith("node ")]
+@pytest.mark.parametrize("reason", [None, Reason.DENIED, Reason.NOT_ALLOWED])
+def test_a_node_that_was_not_asked_or_answered_is_not_named(reason: Reason | None) -> None:
+    trouble = Trouble(reason, "the API server does not reach the kubelet, one could think") if reason else None
+    assert not [one for one in _found("timeout", trouble).hypotheses if one.cause.startswith("node ")]
 
 
 def test_a_refusal_comes_from_somebody_so_the_node_is_not_named() -> None:
-    found = _found("refused", "the command did not end in 15 s")
+    found = _found("refused", Trouble(Reason.UNREACHED, "the command did not end in 15 s"))
     assert not [one for one in found.hypotheses if one.cause.startswith("node ")]

@@ -40,7 +40,7 @@ def show(bundle: File) -> int:
     for kind, count in sorted(present.items()):
         typer.echo(f"  {count:5}  {printable(kind)}")
     gaps = {
-        (one.kind.value, one.reason)
+        (one.kind.value, one.why)
         for one in held.observations
         if one.state is State.UNREADABLE and one.provenance.command
     }
@@ -97,7 +97,7 @@ def _facts(observations: tuple[Any, ...]) -> dict[tuple[str, ...], Any]:
             key = (one.kind.value, where.pod or where.node, where.container)
         while key in found and not isinstance(one.value, Object):
             key = (*key, "'")
-        found[key] = _plain(one.value) if one.value is not None else f"{one.state.value}: {one.reason}"
+        found[key] = _plain(one.value) if one.value is not None else f"{one.state.value}: {one.why}"
     return found
 
 

@@ -16,7 +16,6 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Twins
-from svcpath.judge.gaps import could_not_be_read
 from svcpath.walk.findings.catalogue import Rests, entry, finding
 from svcpath.walk.findings.finding import Evidence, Finding, Standing, Status
 from svcpath.walk.quality import Damage, Quality
@@ -53,8 +52,7 @@ class Doubts(msgspec.Struct, frozen=True):
 
 def doubts(quality: Quality, unread: Iterable[Observation[Any]]) -> Doubts:
     return Doubts(
-        slices=quality.some_slice
-        and any(could_not_be_read(look) for look in unread if look.kind is Kind.ENDPOINT_SLICE),
+        slices=quality.some_slice and any(look.refused and look.kind is Kind.ENDPOINT_SLICE for look in unread),
         objects=any(damage.layer == "endpoints" and damage.cut for damage in quality.damages),
         cut=frozenset(damage.path for damage in quality.damages if damage.cut),
         mixed=bool(quality.mixed),

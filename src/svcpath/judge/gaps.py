@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Unplaced
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.finding import LayerName, NotTested
@@ -14,25 +14,18 @@ from svcpath.walk.homes import HOME, WORDS
 from svcpath.walk.troubles import troubles
 
 
-def could_not_be_read(observation: Observation[Any]) -> bool:
-    """It was there and could not be read. A source of files says "no KIND ..." for what nobody recorded, and a cluster names
-    no command for what it does not offer."""
-    offered = observation.provenance.source != "kube" or bool(observation.provenance.command)
-    return observation.state is State.UNREADABLE and not observation.reason.startswith("no ") and offered
-
-
 def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
     """What was there to look at and could not be read, each named. What nobody recorded is the layers' to name."""
     gaps = []
     for observation in observations:
-        if not could_not_be_read(observation):
+        if not observation.refused:
             continue
         where = observation.provenance.path or observation.provenance.pod or observation.provenance.node
         what = WORDS.get(observation.kind, observation.kind.value)
         subject = observation.provenance.command or where
         home: LayerName = HOME.get(observation.kind.value, "endpoints")
         named = f"{what} ({subject})" if subject else what
-        gaps.append(NotTested(home, named, observation.reason, observation.provenance.command))
+        gaps.append(NotTested(home, named, observation.why, observation.provenance.command))
     return tuple(dict.fromkeys(gaps))
 
 

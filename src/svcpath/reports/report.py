@@ -360,7 +360,7 @@ def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
         pod=where.pod,
         container=where.container,
         at=where.at,
-        reason=one.reason,
+        reason=one.why,
     )
 
 

@@ -50,10 +50,11 @@ class Reply:
         return not self.present and not self.absent
 
     @property
-    def reason(self) -> str:
+    def why(self) -> str:
+        """In words for people, why something of it is not present; empty when all of it is."""
         if self.present and not self.not_read:
             return ""
-        return "; ".join(dict.fromkeys(observation.reason for observation in self.observations if observation.reason))
+        return "; ".join(dict.fromkeys(observation.why for observation in self.observations if observation.why))
 
     @cached_property
     def complete(self) -> bool:
@@ -62,8 +63,8 @@ class Reply:
 
     @property
     def refused(self) -> bool:
-        """It was there to look at and could not be read; what merely nobody recorded a source of files calls "no ..."."""
-        return any(not observation.reason.startswith("no ") for observation in self.not_read)
+        """Some of it was there to look at and could not be read."""
+        return any(observation.refused for observation in self.not_read)
 
     @property
     def partial(self) -> bool:

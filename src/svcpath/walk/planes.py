@@ -80,7 +80,7 @@ def _why(node: str) -> Asking[str]:
     needs = tuple(Need(kind, node=node, cost=Cost.EXEC, permission="create pods/exec") for kind in TABLE_DUMPS)
     replies = yield needs
     found = (troubles.failed(reply.observations) for reply in replies)
-    return next((one.reason for one in found if one is not None), "")
+    return next((one.why for one in found if one is not None), "")
 
 
 def a_pod_of(held: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: bool) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.evidence.facts.text import Damaged, Twins, Unplaced
+from svcpath.evidence.facts.text import Damaged, Harm, Twins, Unplaced
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import LayerName
 from svcpath.walk.homes import FORMATS, HOME
@@ -77,11 +77,10 @@ def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) 
     name = one.fact.kind
     layer: LayerName = HOME.get(name, "lifecycle")
     layer = next((home for start, home in FORMATS if name.startswith(start)), layer)
-    replaced = "not UTF-8" in one.fact.why or "no Kubernetes objects" in one.fact.why
     if layer == "endpoints" and held and not held & parts:
         layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
     on_path = bool(held & parts) or (layer == "endpoints" and not held)
-    return Damage(one, layer, cut=on_path and not replaced)
+    return Damage(one, layer, cut=on_path and one.fact.harm is Harm.LOST)
 
 
 def _on_path(pair: Twins, request: Request) -> bool:

@@ -1,26 +1,22 @@
 """What a live look could not see, said in the layer that asked: no missing right or timeout passes for a fact.
 
-A look that went wrong carries the command that would repeat it; a kind that a source just does not offer carries none and
-is no trouble.
+A kind that a source just does not offer is no trouble.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from svcpath.evidence.facts.need import Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation, Reason, State
 from svcpath.walk.ask import Reply
 from svcpath.walk.findings.finding import LayerName, NotTested
 
-#: How a look ends that the API server could not hand on to the kubelet of the Pod's node, or that got nothing from it.
-_UNREACHED = re.compile(r"did not end in \d|does not reach the kubelet")
-
 
 def _is_trouble(one: Observation[Any]) -> bool:
-    return one.state is State.UNREADABLE and one.provenance.source == "kube" and bool(one.provenance.command)
+    live = one.provenance.source == "kube"
+    return live and one.state is State.UNREADABLE and one.reason is not Reason.NOT_OFFERED
 
 
 def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
@@ -31,22 +27,23 @@ def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
 def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
     """A look into a Pod that no command reached."""
     found = failed(observations)
-    return found if found is not None and _UNREACHED.search(found.reason) else None
+    return found if found is not None and found.reason is Reason.UNREACHED else None
 
 
 def troubles(layer: LayerName, met: Iterable[Reply], told: Collection[str]) -> tuple[NotTested, ...]:
-    """A gap of ``layer`` for each reason why something could not be looked at, but those that it ``told`` itself."""
-    by_reason: dict[str, tuple[dict[str, None], str]] = {}
+    """A gap of ``layer`` for each trouble by which something could not be looked at, but those that it ``told`` itself."""
+    by_trouble: dict[tuple[Reason | None, str], tuple[dict[str, None], str]] = {}
     for reply in met:
         for observation in reply.not_read:
             if not _is_trouble(observation):
                 continue
-            whats, _ = by_reason.setdefault(observation.reason, ({}, observation.provenance.command))
+            trouble = (observation.reason, observation.why)
+            whats, _ = by_trouble.setdefault(trouble, ({}, observation.provenance.command))
             whats[f"{reply.need.kind.value}{_of(reply.need, observation)}"] = None
     return tuple(
-        NotTested(layer, ", ".join(list(whats)[:6]), reason, command)
-        for reason, (whats, command) in by_reason.items()
-        if reason not in told
+        NotTested(layer, ", ".join(list(whats)[:6]), why, command)
+        for (_, why), (whats, command) in by_trouble.items()
+        if why not in told
     )
 
 

@@ -132,7 +132,7 @@ def test_files_of_two_nodes_keep_apart() -> None:
     (rules,), (none,) = source.observe([Need(Kind.IPTABLES_SAVE, node="w1"), Need(Kind.IPTABLES_SAVE, node="w1-gpu")])
     assert rules.state is State.PRESENT
     assert none.state is State.UNREADABLE
-    assert "only of node w1" in none.reason
+    assert "only of node w1" in none.why
 
 
 def test_attempts_are_the_pods_whose_file_it_is() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.text import Harm
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import FORMATS, recognise
@@ -67,6 +68,17 @@ def test_latin1_bytes_are_replaced_and_said() -> None:
     assert found[0].kind is Kind.RESOLV_CONF
     assert found[1].kind is Kind.DAMAGED
     assert "not UTF-8 from line 4" in found[1].value.why
+    assert found[1].value.harm is Harm.REPLACED
+
+
+def test_documents_that_are_no_objects_took_nothing_from_those_that_are() -> None:
+    data = b"apiVersion: v1\nkind: Service\nmetadata: {name: a}\n---\nreplicas: 3\n"
+    assert [item.value.harm for item in items(data) if item.kind is Kind.DAMAGED] == [Harm.FOREIGN]
+
+
+def test_a_file_that_breaks_off_lost_something() -> None:
+    data = SAMPLES["iptables-save__legacy-counters"]
+    assert {item.value.harm for item in items(data[: len(data) // 2]) if item.kind is Kind.DAMAGED} == {Harm.LOST}
 
 
 @pytest.mark.parametrize(

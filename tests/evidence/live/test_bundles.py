@@ -204,6 +204,21 @@ def test_a_changed_member_is_refused() -> None:
         unpack({key: data for key, data in members.items() if key != name})
 
 
+def test_a_bundle_of_another_form_says_what_to_do() -> None:
+    bundle, _ = recorded("iptables", "echo-server")
+    members = pack(bundle)
+    members["manifest.json"] = members["manifest.json"].replace(b"svcpath.bundle/v2", b"svcpath.bundle/v1")
+    with pytest.raises(EvidenceError, match="collect the bundle again"):
+        unpack(members)
+
+
+def test_a_bundle_keeps_why_a_look_gave_nothing() -> None:
+    bundle, _ = recorded("iptables", "empty-service")
+    reasons = [(one.state, one.reason, one.why) for one in bundle.observations]
+    assert State.UNREADABLE in {state for state, _, _ in reasons}
+    assert [(one.state, one.reason, one.why) for one in unpack(pack(bundle)).observations] == reasons
+
+
 def test_every_cut_of_a_bundle_is_a_typed_error(tmp_path: Path) -> None:
     path = tmp_path / "b.tar.zst"
     bundles.write(path, recorded("nftables", "wrong-port")[0])

@@ -172,7 +172,7 @@ def test_a_refused_list_is_unreadable_with_the_reason(scripted: Api, source: Sou
     with source(scripted) as cluster:
         found = one(cluster, SLICES)
         assert found.state is State.UNREADABLE
-        assert words in found.reason
+        assert words in found.why
         report = diagnose(cluster)
     assert report.verdict.status == "inconclusive"
     assert any(words in gap.why for gap in report.not_tested)
@@ -181,8 +181,8 @@ def test_a_refused_list_is_unreadable_with_the_reason(scripted: Api, source: Sou
 def test_a_missing_right_is_named_as_the_rule_that_would_give_it(scripted: Api, source: Source) -> None:
     scripted.trouble = lambda path, count: 403 if path.endswith("/endpointslices") else None
     with source(scripted) as cluster:
-        reason = one(cluster, SLICES).reason
-    assert '{apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list"]}' in reason
+        why = one(cluster, SLICES).why
+    assert '{apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list"]}' in why
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 410])
@@ -225,7 +225,7 @@ def test_an_answer_beyond_the_limit_is_refused(scripted: Api, source: Source, mo
     with source(scripted) as cluster:
         found = one(cluster, PODS)
     assert found.state is State.UNREADABLE
-    assert "MiB in one answer" in found.reason
+    assert "MiB in one answer" in found.why
 
 
 def test_no_server_at_all_is_a_source_that_is_not_available(tmp_path: Path, scripted: Api) -> None:
@@ -243,7 +243,7 @@ def test_a_server_that_goes_away_leaves_reasons(scripted: Api, tmp_path: Path) -
     with serving(scripted):
         cluster = ClusterSource(Access(kubeconfig=scripted.kubeconfig(tmp_path), timeout=5))
     with cluster:
-        assert "can't be reached" in one(cluster, PODS).reason
+        assert "can't be reached" in one(cluster, PODS).why
 
 
 def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

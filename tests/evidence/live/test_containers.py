@@ -85,7 +85,7 @@ def test_a_container_without_a_shell_is_asked_with_cat(scripted: Api, source: So
     scripted.looks["client"]["cat /etc/resolv.conf"] = ("nameserver 10.96.0.10\n", 0)
     with source(scripted) as cluster:
         assert one(cluster, RESOLV).fact.text == "nameserver 10.96.0.10\n"
-        assert "--allow-debug-container" in one(cluster, RUNTIME).reason
+        assert "--allow-debug-container" in one(cluster, RUNTIME).why
 
 
 def test_no_exec_means_none_and_says_so(scripted: Api, source: Source) -> None:
@@ -131,13 +131,13 @@ def test_probes_are_capped(scripted: Api, source: Source) -> None:
     with source(scripted, probes=4) as cluster:
         assert len(one(cluster, DIAL).fact.attempts) == 4
         again = Need(Kind.ATTEMPTS, pod=CLIENT, cost=Cost.PROBE, about=("http://10.0.0.2:80",))
-        assert "cap of 4 probes" in one(cluster, again).reason
+        assert "cap of 4 probes" in one(cluster, again).why
 
 
 def test_a_wrong_container_lists_those_there_are(scripted: Api, source: Source) -> None:
     with source(scripted) as cluster:
         found = one(cluster, Need(Kind.HOSTS, pod=CLIENT, container="nope", cost=Cost.EXEC))
-    assert "has no container nope; it has" in found.reason
+    assert "has no container nope; it has" in found.why
 
 
 @pytest.mark.parametrize(

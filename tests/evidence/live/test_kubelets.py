@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 import svcpath
+from svcpath.evidence.facts.observation import Reason, Trouble
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kubelets import AGAIN, HARDLY, Kubelets
 from tests.evidence.live.conftest import Source
 from tests.evidence.live.server import Api
 
-SILENT = Executed(b"", b"", None, "the command did not end in 15 s", silent=True)
+LATE = Trouble(Reason.UNREACHED, "the command did not end in 15 s")
+SILENT = Executed(b"", b"", None, LATE, silent=True)
 FINE = Executed(b"text", b"", 0)
 
 
@@ -45,7 +47,7 @@ def test_an_answer_clears_the_node() -> None:
 
 def test_a_command_that_said_something_and_did_not_end_is_no_silent_node() -> None:
     kubelets = on_two_nodes()
-    kubelets.answered("a/one", Executed(b"half", b"", None, "the command did not end in 15 s"), 15)
+    kubelets.answered("a/one", Executed(b"half", b"", None, LATE), 15)
     assert kubelets.patience("a/two", 15) == 15
 
 
@@ -59,9 +61,11 @@ def test_what_the_api_server_says_itself_is_not_the_kubelet_s_silence(status: in
 def test_a_shorter_wait_says_what_it_rests_on() -> None:
     kubelets = on_two_nodes()
     assert kubelets.answered("a/one", SILENT, 15).trouble == SILENT.trouble
-    short = Executed(b"", b"", None, "the command did not end in 5 s", silent=True)
+    short = Executed(b"", b"", None, Trouble(Reason.UNREACHED, "the command did not end in 5 s"), silent=True)
     said = kubelets.answered("a/two", short, AGAIN).trouble
-    assert said == "the command did not end in 5 s, and an earlier one on node w1 gave nothing in 15 s"
+    assert said == Trouble(
+        Reason.UNREACHED, "the command did not end in 5 s, and an earlier one on node w1 gave nothing in 15 s"
+    )
 
 
 def test_a_run_waits_for_a_silent_node_once(scripted: Api, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

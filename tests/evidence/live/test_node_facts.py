@@ -47,7 +47,7 @@ def test_an_agent_without_ip_leaves_routes_unreadable(scripted: Api, source: Sou
     with source(scripted) as cluster:
         (found,) = cluster.observe([Need(Kind.ROUTES, node="w1", cost=Cost.EXEC)])[0]
     assert found.state is State.UNREADABLE
-    assert "can't show it" in found.reason
+    assert "can't show it" in found.why
 
 
 def test_flows_are_asked_for_by_frontend_and_never_the_whole_table(scripted: Api, source: Source) -> None:

@@ -49,7 +49,7 @@ def test_without_an_agent_and_without_leave_nothing_is_added(bare: Api, source: 
     with source(bare) as cluster:
         found = cluster.observe([NFT])[0][0]
     assert found.state is State.UNREADABLE
-    assert "--allow-node-pod" in found.reason
+    assert "--allow-node-pod" in found.why
     assert bare.jobs == []
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.observation import Reason, State
 from svcpath.evidence.formats import limits
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
@@ -129,60 +129,67 @@ def test_needs_are_met_by_kind_namespace_name_and_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "need", "state", "listed", "reason"),
+    ("files", "need", "reason", "listed", "why"),
     [
         (
             {"l": listing(obj("Pod", "x"))},
             Need(Kind.POD, "shop", "y"),
-            State.ABSENT,
+            Reason.NOT_AMONG,
             True,
             "not among the 1 Pod of namespace shop",
         ),
-        ({"l": dump(obj("Pod", "x"))}, Need(Kind.POD, "shop", "y"), State.ABSENT, False, "not among the 1 Pod"),
+        ({"l": dump(obj("Pod", "x"))}, Need(Kind.POD, "shop", "y"), Reason.NOT_AMONG, False, "not among the 1 Pod"),
         (
             {"l": listing(obj("Pod", "x"))},
             Need(Kind.POD, "other", "y"),
-            State.UNREADABLE,
+            Reason.NOT_RECORDED,
             False,
             "no Pod of namespace other",
         ),
         (
             {"l": listing(obj("Pod", "x"))},
             Need(Kind.NETWORK_POLICY, "shop"),
-            State.UNREADABLE,
+            Reason.NOT_RECORDED,
             False,
             "no NetworkPolicy",
         ),
         (
             {"l": listing(slice_of("b", "b-x"))},
             Need(Kind.ENDPOINT_SLICE, "shop", service="a"),
-            State.ABSENT,
+            Reason.NOT_AMONG,
             True,
             "not among",
         ),
-        ({"l": listing(kind="EndpointSliceList")}, Need(Kind.SERVICE, "shop"), State.UNREADABLE, False, "no Service"),
+        (
+            {"l": listing(kind="EndpointSliceList")},
+            Need(Kind.SERVICE, "shop"),
+            Reason.NOT_RECORDED,
+            False,
+            "no Service",
+        ),
         (
             {"l": listing(kind="PodList")},
             Need(Kind.POD, "shop"),
-            State.ABSENT,
+            Reason.NOT_AMONG,
             True,
             "the list in the evidence has no Pod",
         ),
         (
             {"l": listing(obj("Pod", "x"))},
             Need(Kind.SOCKETS, pod="shop/x"),
-            State.UNREADABLE,
+            Reason.NOT_RECORDED,
             False,
             "no sockets in the evidence",
         ),
     ],
 )
 def test_absent_and_unreadable_are_told_apart(
-    files: dict[str, bytes], need: Need, state: State, listed: bool, reason: str
+    files: dict[str, bytes], need: Need, reason: Reason, listed: bool, why: str
 ) -> None:
     ((found,),) = BytesSource(files).observe([need])
-    assert (found.state, found.provenance.listing) == (state, listed)
-    assert reason in found.reason
+    assert (found.reason, found.provenance.listing) == (reason, listed)
+    assert found.state is (State.ABSENT if reason is Reason.NOT_AMONG else State.UNREADABLE)
+    assert why in found.why
     assert found.provenance.command
 
 
@@ -217,7 +224,7 @@ def test_the_last_state_of_a_watch_counts_and_all_events_stay() -> None:
     (a,), (b,), everything = source.observe([Need(Kind.POD, "shop", "a"), Need(Kind.POD, "shop", "b"), Need(Kind.POD)])
     assert (a.state, a.fact.status.phase, a.provenance.line, a.provenance.at) == (State.PRESENT, "Running", 3, "t2")
     assert (b.state, b.provenance.line) == (State.ABSENT, 4)
-    assert "deleted" in b.reason
+    assert (b.reason, b.why) == (Reason.DELETED, "deleted, as the recorded watch shows")
     assert [one.fact.name for one in everything] == ["a"]
     assert [event.type for event in source.watch_events()] == ["ADDED", "ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import msgspec
 
 
@@ -25,6 +27,14 @@ class Unplaced(msgspec.Struct, frozen=True, kw_only=True):
     size: int
 
 
+class Harm(enum.Enum):
+    """What the damage of a file took away."""
+
+    LOST = "lost"  #: lines, documents or the end: what was looked for may have stood there
+    REPLACED = "replaced"  #: single bytes that are no text; everything else reads as it was
+    FOREIGN = "foreign"  #: nothing: there is more in the file, which is no evidence of a cluster
+
+
 class Damaged(msgspec.Struct, frozen=True, kw_only=True):
     """A file of a known format that broke off or holds lines that don't parse; what could be read was kept.
 
@@ -35,6 +45,7 @@ class Damaged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     line: int = 0
     read: str = ""
+    harm: Harm = Harm.LOST
 
 
 class Twins(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,10 +22,10 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import connections, conntrack, dns, kubernetes, node, sockets, text
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
 from svcpath.evidence.formats.private import reduced
 
-SCHEMA = "svcpath.bundle/v1"
+SCHEMA = "svcpath.bundle/v2"
 Observed = Observation[Any]
 Log = Mapping[Need, tuple[Observed, ...]]
 
@@ -72,6 +72,7 @@ class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
     kind: str
     state: str
     reason: str = ""
+    why: str = ""
     provenance: dict[str, Any] = {}
     type: str = ""
     value: Any = None
@@ -93,7 +94,9 @@ def of_log(log: Log, manifest: Manifest) -> Bundle:
     for need, held in log.items():
         for one in held:
             if id(one) not in clean:
-                clean[id(one)] = Observation(one.kind, one.state, reduced(one.value), one.reason, one.provenance)
+                clean[id(one)] = Observation(
+                    one.kind, one.state, reduced(one.value), one.reason, one.why, one.provenance
+                )
         result[need] = tuple(clean[id(one)] for one in held)
     return Bundle(manifest, result, tuple(clean.values()))
 
@@ -116,7 +119,8 @@ def pack(bundle: Bundle) -> dict[str, bytes]:
                     id=number,
                     kind=one.kind.value,
                     state=one.state.value,
-                    reason=one.reason,
+                    reason=one.reason.value if one.reason is not None else "",
+                    why=one.why,
                     provenance={key: each for key, each in msgspec.structs.asdict(one.provenance).items() if each},
                     type=type(value).__name__ if value is not None else "",
                     value=value,
@@ -151,7 +155,9 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
     except msgspec.MsgspecError as error:
         raise FormatError(f"no bundle: {error}", path=MANIFEST) from error
     if manifest.schema != SCHEMA:
-        raise FormatError(f"schema {manifest.schema!r}; this svcpath reads {SCHEMA}", path=MANIFEST)
+        raise FormatError(
+            f"schema {manifest.schema!r}; this svcpath reads {SCHEMA}: collect the bundle again", path=MANIFEST
+        )
     for name, told in manifest.members.items():
         data = members.get(name)
         if data is None:
@@ -195,11 +201,11 @@ def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[i
             value = msgspec.convert(read.value, record)
         if isinstance(value, _TEXTS):
             value = msgspec.structs.replace(value, text=members[read.text].decode("utf-8", "surrogatepass"))
-        return read.id, Observation(kind, state, value, read.reason, where)
+        return read.id, Observation(kind, state, value, Reason(read.reason) if read.reason else None, read.why, where)
     except (msgspec.MsgspecError, ValueError, KeyError, UnicodeDecodeError) as error:
         raise FormatError(f"no observation: {error}", path=OBSERVATIONS, line=line) from error
 
 
 def left_out(need: Need) -> Observed:
     """What stands for an observation that the log speaks of and the bundle does not hold."""
-    return Observation(need.kind, State.UNREADABLE, reason="left out of the bundle", provenance=Provenance("bundle"))
+    return unreadable(need.kind, Trouble(Reason.LEFT_OUT, "left out of the bundle"), Provenance("bundle"))

@@ -16,7 +16,7 @@ import msgspec
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, absent, unreadable
 from svcpath.evidence.facts.text import LogText
 from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
@@ -124,17 +124,16 @@ class Evidence:
         command = commands.for_need(need)
         for gone in self._gone:
             if gone.kind is need.kind and _named(need, gone.namespace, gone.name, gone.service):
-                return Observation(
-                    need.kind, State.ABSENT, reason="deleted, as the recorded watch shows", provenance=gone.provenance
-                )
+                why = "deleted, as the recorded watch shows"
+                return absent(need.kind, Reason.DELETED, why, gone.provenance)
         if need.kind in commands.OBJECT_KINDS:
             return self._missing_object(need, command)
         others = self._by_kind.get(need.kind, ())
-        reason = f"no {need.kind.value} in the evidence"
+        why = f"no {need.kind.value} in the evidence"
         if others:
             owners = sorted({_owner(other.provenance) for other in others})
-            reason = f"no {need.kind.value} of {_subject(need)} in the evidence, only of {', '.join(owners[:5])}"
-        return _unreadable(need, reason, command)
+            why = f"no {need.kind.value} of {_subject(need)} in the evidence, only of {', '.join(owners[:5])}"
+        return _not_recorded(need, why, command)
 
     def _missing_object(self, need: Need, command: str) -> Observed:
         others = [
@@ -146,16 +145,14 @@ class Evidence:
         place = f" of namespace {need.namespace}" if need.namespace else ""
         if others and narrowed:
             listing = all(other.provenance.listing for other in others) or need.kind in self._listed
-            reason = f"not among the {len(others)} {_plural(need.kind, len(others))}{place} in the evidence"
+            why = f"not among the {len(others)} {_plural(need.kind, len(others))}{place} in the evidence"
             path = others[0].provenance.path if listing else ""
             provenance = Provenance(command=command, path=path, listing=listing)
-            return Observation(need.kind, State.ABSENT, reason=reason, provenance=provenance)
+            return absent(need.kind, Reason.NOT_AMONG, why, provenance)
         if need.kind in self._listed:
-            reason = f"the list in the evidence has no {need.kind.value}{place}"
-            return Observation(
-                need.kind, State.ABSENT, reason=reason, provenance=Provenance(command=command, listing=True)
-            )
-        return _unreadable(need, f"no {_word(need.kind)}{place} in the evidence", command)
+            why = f"the list in the evidence has no {need.kind.value}{place}"
+            return absent(need.kind, Reason.NOT_AMONG, why, Provenance(command=command, listing=True))
+        return _not_recorded(need, f"no {_word(need.kind)}{place} in the evidence", command)
 
 
 def _opened(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes | Item]]:
@@ -171,9 +168,9 @@ def _namespace(observation: Observed) -> str:
     return observation.value.namespace if isinstance(observation.value, api.Object) else ""
 
 
-def _unreadable(need: Need, reason: str, command: str) -> Observed:
+def _not_recorded(need: Need, why: str, command: str) -> Observed:
     provenance = Provenance(command=command, node=need.node, pod=need.pod, container=need.container)
-    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=provenance)
+    return unreadable(need.kind, Trouble(Reason.NOT_RECORDED, why), provenance)
 
 
 def _plural(kind: Kind, count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.facts.text import Damaged, Unplaced
+from svcpath.evidence.facts.text import Damaged, Harm, Unplaced
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -42,8 +42,8 @@ class Listing(msgspec.Struct, frozen=True):
     line: int = 0
 
 
-def damaged(kind: str, why: str, *, line: int = 0, read: str = "") -> Item:
-    return Item(Kind.DAMAGED, Damaged(kind=kind, why=why, line=line, read=read), line=line)
+def damaged(kind: str, why: str, *, line: int = 0, read: str = "", harm: Harm = Harm.LOST) -> Item:
+    return Item(Kind.DAMAGED, Damaged(kind=kind, why=why, line=line, read=read, harm=harm), line=line)
 
 
 def unplaced(why: str, size: int) -> Item:

@@ -44,6 +44,10 @@ KIND_OF: dict[str, Kind] = {
 }
 
 
+class NotKubernetes(FormatError):
+    """A text that reads well and holds no Kubernetes object."""
+
+
 class _Meta(msgspec.Struct):
     name: str = ""
     namespace: str = ""
@@ -288,7 +292,7 @@ def _stream(data: bytes, first: msgspec.MsgspecError | RecursionError) -> list[I
             why = error.message if isinstance(error, FormatError) else _why(error)
             found.append(damaged("Kubernetes objects", why, line=piece.line, read=f"{_title(piece.data)} left out"))
     if not good:
-        raise FormatError("no document is a Kubernetes object", line=line) from first
+        raise NotKubernetes("no document is a Kubernetes object", line=line) from first
     return found
 
 
@@ -307,12 +311,12 @@ def _document(raw: bytes, line: int) -> Iterator[Item | Listing]:
         yield from _list(raw, envelope, kind, line)
         return
     if not kind and not infer_kind(_fields(_SHAPE.decode(raw))):
-        raise FormatError("no Kubernetes object: no kind", line=line)
+        raise NotKubernetes("no Kubernetes object: no kind", line=line)
     if kind == proxyconfig.KIND:
         yield Item(Kind.KUBE_PROXY_CONFIG, proxyconfig.from_value(msgspec.json.decode(raw)), line)
         return
     if kind and not bytes(envelope.metadata) and not isinstance(envelope.api_version, str):
-        raise FormatError("no Kubernetes object: neither apiVersion nor metadata", line=line)
+        raise NotKubernetes("no Kubernetes object: neither apiVersion nor metadata", line=line)
     obj = _ItemDecoder(kind, envelope.api_version or "").decode(raw)
     yield Item(fact_kind(obj), obj, line)
 
@@ -374,7 +378,7 @@ def _line_in(raw: bytes, piece: bytes, first: int) -> int:
 def _array(pieces: list[msgspec.Raw], line: int) -> Iterator[Item | Listing]:
     found = list(_items(pieces, _ItemDecoder(), True, lambda piece: line))
     if not any(item.kind is not Kind.DAMAGED and _is_kubernetes(item.value) for item in found):
-        raise FormatError("no Kubernetes object in the array", line=line)
+        raise NotKubernetes("no Kubernetes object in the array", line=line)
     yield from found
 
 

@@ -15,12 +15,14 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.text import Harm
 from svcpath.evidence.formats import proxyconfig, yamltree
 from svcpath.evidence.formats.item import Item, Listing, Watched, damaged
 from svcpath.evidence.formats.kubernetes import (
     KIND_OF,
     RECORDS,
     Bare,
+    NotKubernetes,
     bare_secret,
     fact_kind,
     has_pod_template,
@@ -62,13 +64,13 @@ def read_yaml(text: str) -> list[Item | Listing]:
             raise Template("a template that is not rendered: give what helm template or the cluster prints")
         if errors:
             raise errors[0]
-        raise FormatError("no document is a Kubernetes object")
+        raise NotKubernetes("no document is a Kubernetes object")
     total = good + foreign + len(errors)
     for error in errors:
         where = damaged("Kubernetes objects", str(error), line=error.line, read=f"{good} of {total} documents")
         found.append(where)
     if foreign:
-        found.append(damaged("Kubernetes objects", f"{foreign} documents are no Kubernetes objects"))
+        found.append(damaged("Kubernetes objects", f"{foreign} documents are no Kubernetes objects", harm=Harm.FOREIGN))
     return found
 
 

@@ -117,7 +117,7 @@ _WORDS = frozenset(
 )
 _KEPT_FIELDS = frozenset(
     {"kind", "apiVersion", "type", "state", "status", "phase", "reason", "protocol", "outcome", "rcode", "resolver"}
-    | {"uid", "resourceVersion", "manager", "operation", "component", "covers", "addressType", "code"}
+    | {"uid", "resourceVersion", "manager", "operation", "component", "covers", "addressType", "code", "harm"}
 )
 _IPV4 = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(/\d{1,2}(?!\d))?(?![\d.]*\d)")
 _NFT_NAME = re.compile(
@@ -178,7 +178,7 @@ class _Disguise:
         value = one.value
         if value is not None:
             value = msgspec.convert(self._walk(msgspec.to_builtins(value), ""), type(value))
-        return Observation(one.kind, one.state, value, self.text(one.reason), where)
+        return Observation(one.kind, one.state, value, one.reason, self.text(one.why), where)
 
     def need(self, need: Need) -> Need:
         return msgspec.structs.replace(

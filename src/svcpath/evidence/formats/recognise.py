@@ -38,7 +38,7 @@ from svcpath.evidence.formats import (
     text as texts,
 )
 from svcpath.evidence.formats.item import Item, Listing, damaged, unplaced
-from svcpath.evidence.formats.text import Text
+from svcpath.evidence.formats.text import Complaint, Text
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -141,8 +141,12 @@ def recognise(data: bytes) -> list[Item | Listing]:
         kind = next(
             (item.kind.value for item in found if isinstance(item, Item) and item.kind is not Kind.UNPLACED), "file"
         )
-        found = [*placed, *(damaged(kind, why, read="what could be decoded") for why in text.complaints)]
+        found = [*placed, *(_badly_decoded(kind, complaint) for complaint in text.complaints)]
     return [*found, *_embedded(found)]
+
+
+def _badly_decoded(kind: str, complaint: Complaint) -> Item:
+    return damaged(kind, complaint.why, read="what could be decoded", harm=complaint.harm)
 
 
 def _refusal(item: Item | Listing, size: int) -> Item | Listing:
@@ -272,7 +276,7 @@ def _yaml(text: Text) -> list[Item | Listing] | None:
 def _foreign(text: Text, error: FormatError) -> list[Item | Listing] | None:
     if re.search(r'"(?:apiVersion|kind)"\s*:', text.text[:65536]):
         return [damaged("Kubernetes objects", str(error), line=error.line)]
-    if "no Kubernetes object" in error.message or "document is a Kubernetes" in error.message:
+    if isinstance(error, kubernetes.NotKubernetes):
         return [unplaced("JSON of no known kind", text.size)]
     if any(known.knows(text) for known in FORMATS):
         return None

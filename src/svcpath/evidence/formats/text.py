@@ -11,7 +11,10 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from svcpath.errors import FormatError, TooLarge
+from svcpath.evidence.facts.text import Harm
 from svcpath.evidence.formats import limits
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -22,12 +25,19 @@ class BinaryFile(FormatError):
     """Bytes that are no text: an image, an archive, a core dump."""
 
 
+class Complaint(msgspec.Struct, frozen=True):
+    """What was wrong with the bytes of a text, and what that took away."""
+
+    why: str
+    harm: Harm = Harm.LOST
+
+
 @dataclass(frozen=True)
 class Text:
     """Decoded text with what was wrong with its bytes (empty: nothing)."""
 
     text: str
-    complaints: tuple[str, ...] = ()
+    complaints: tuple[Complaint, ...] = ()
     size: int = 0
     _raw: bytes | None = field(default=None, repr=False)
 
@@ -86,13 +96,13 @@ def decode(data: bytes) -> Text:
     """Text of a file's bytes. Raises BinaryFile or TooLarge; wrong encodings are read with replacement and said."""
     if len(data) > limits.MAX_FILE:
         raise TooLarge(f"larger than {limits.MAX_FILE // limits.MIB} MiB: split it")
-    complaints: list[str] = []
+    complaints: list[Complaint] = []
     size = len(data)
     for _ in range(2):
         if data[:2] == GZIP_MAGIC:
             data, complaint = gunzip(data)
             if complaint:
-                complaints.append(complaint)
+                complaints.append(Complaint(complaint))
     for mark, codec in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -101,7 +111,9 @@ def decode(data: bytes) -> Text:
         if data.startswith(mark):
             text = data[len(mark) :].decode(codec, "replace")
             if "\ufffd" in text:
-                complaints.append(f"bytes that are not {codec.upper()}")
+                # Half a character is how UTF-16 ends that was cut off.
+                harm = Harm.REPLACED if mark is codecs.BOM_UTF8 else Harm.LOST
+                complaints.append(Complaint(f"bytes that are not {codec.upper()}", harm))
             if "\0" in text[:4096]:
                 raise BinaryFile("binary data")
             return Text(_unix(text), tuple(complaints), size)
@@ -116,7 +128,8 @@ def decode(data: bytes) -> Text:
         if bad * 10 > len(text) or controls * 20 > min(len(text), 4096):
             raise BinaryFile("binary data") from error
         line = data.count(b"\n", 0, error.start) + 1
-        complaints.append(f"bytes that are not UTF-8 from line {line} on were replaced")
+        why = f"bytes that are not UTF-8 from line {line} on were replaced"
+        complaints.append(Complaint(why, Harm.REPLACED))
         return Text(_unix(text), tuple(complaints), size)
 
 

@@ -17,7 +17,7 @@ import zstandard
 
 from svcpath.errors import FormatError, SourceUnavailable, TooLarge
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats import limits
 from svcpath.evidence.formats.bundles import Bundle, left_out, pack, unpack
@@ -175,4 +175,4 @@ def _joined(answers: Sequence[tuple[Observation[Any], ...]], kind: Kind) -> tupl
     absent = next((answer for answer in answers if all(one.state is State.ABSENT for one in answer)), None)
     if absent is not None:
         return absent
-    return next(iter(answers), (Observation(kind, State.UNREADABLE, reason="no source", provenance=Provenance()),))
+    return next(iter(answers), (unreadable(kind, Trouble(Reason.NOT_RECORDED, "no source"), Provenance()),))

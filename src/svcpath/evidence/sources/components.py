@@ -10,7 +10,7 @@ from typing import Any
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, absent, unreadable
 from svcpath.evidence.facts.text import LogText, RawText
 from svcpath.evidence.formats import corefile, logs, private, proxyconfig
 from svcpath.evidence.formats.kubernetes import read_page
@@ -52,18 +52,19 @@ class ComponentReader:
                 if one.node == need.node and one.kind == "kube-proxy"
             ]
             if not wanted:
-                return (_unread(need, "no kube-proxy Pod on the node"),)
+                return (_not_offered(need, "no kube-proxy Pod on the node"),)
         else:
             listed = await self._objects.all_of(Kind.POD, "kube-system", _CLUSTER_DNS)
             if listed.trouble:
-                return (_unread(need, listed.trouble, "kubectl -n kube-system get pods"),)
+                where = Provenance(source="kube", command="kubectl -n kube-system get pods", node=need.node)
+                return (unreadable(need.kind, listed.trouble, where),)
             wanted = [
                 (f"{pod.namespace}/{pod.name}", _main(pod), pod.spec.node_name or "", "coredns")
                 for pod in listed.objects
                 if isinstance(pod, api.Pod)
             ][:4]
             if not wanted:
-                return (_unread(need, "no Pod of the cluster DNS in kube-system"),)
+                return (_not_offered(need, "no Pod of the cluster DNS in kube-system"),)
         return tuple(await asyncio.gather(*(self._one_log(*one) for one in wanted)))
 
     async def _one_log(self, pod: str, container: str, node: str, component: str) -> Observed:
@@ -84,16 +85,16 @@ class ComponentReader:
             data = await self._client.request("GET", path, query, most=seconds)
         except ApiTrouble as error:
             self._kubelets.failed(pod, error, seconds)
-            reason = f"{error} (logs come from the kubelet of node {node})" if error.status == 0 else str(error)
+            why = f"{error} (logs come from the kubelet of node {node})" if error.status == 0 else str(error)
             if error.status == 403:
-                reason = (
+                why = (
                     f"forbidden: no right to get pods/log in namespace {namespace}; the rule: "
                     '{apiGroups: [""], resources: ["pods/log"], verbs: ["get"]}'
                 )
-            return Observation(Kind.LOG, State.UNREADABLE, reason=reason, provenance=where)
+            return unreadable(Kind.LOG, Trouble(error.reason, why), where)
         body = private.log(data.decode("utf-8", "replace"))
         if not body.strip():
-            return Observation(Kind.LOG, State.ABSENT, reason="the log is empty", provenance=where)
+            return absent(Kind.LOG, Reason.NOTHING_THERE, "the log is empty", where)
         where = Provenance(
             source="kube", command=command, at=self._client.at or None, node=node, pod=pod, container=container
         )
@@ -103,7 +104,9 @@ class ComponentReader:
     async def _config_maps(self, need: Need) -> tuple[Observed, ...]:
         names = ("coredns", "node-local-dns") if need.kind is Kind.COREFILE else ("kube-proxy",)
         answers = await asyncio.gather(*(self._held(need, name) for name in names))
-        return tuple(one for held in answers for one in held) or (_unread(need, "no such ConfigMap in kube-system"),)
+        return tuple(one for held in answers for one in held) or (
+            _not_offered(need, "no such ConfigMap in kube-system"),
+        )
 
     async def _held(self, need: Need, name: str) -> list[Observed]:
         if name not in self._maps:
@@ -119,13 +122,13 @@ class ComponentReader:
         except ApiTrouble as error:
             if error.status == 404:
                 return []
-            reason = str(error)
+            why = str(error)
             if error.status == 403:
                 rule = f'{{apiGroups: [""], resources: ["configmaps"], resourceNames: ["{name}"], verbs: ["get"]}}'
-                reason = f"forbidden: no right to get configmap {name} in namespace kube-system; the rule: {rule}"
-            return [Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)]
+                why = f"forbidden: no right to get configmap {name} in namespace kube-system; the rule: {rule}"
+            return [unreadable(need.kind, Trouble(error.reason, why), where)]
         except FormatError as error:
-            return [Observation(need.kind, State.UNREADABLE, reason=str(error), provenance=where)]
+            return [unreadable(need.kind, Trouble(Reason.MALFORMED, str(error)), where)]
         found: list[Observed] = []
         for item in page.items:
             data = item.value.data if isinstance(item.value, api.ConfigMap) else None
@@ -149,7 +152,7 @@ def _main(pod: api.Pod) -> str:
     return next((one.name for one in pod.spec.containers or ()), "")
 
 
-def _unread(need: Need, reason: str, command: str = "") -> Observed:
-    """Without a command nothing went wrong: there is just nothing of this kind to look at."""
-    where = Provenance(source="kube", command=command, node=need.node)
-    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)
+def _not_offered(need: Need, why: str) -> Observed:
+    """Nothing went wrong: there is just nothing of this kind to look at."""
+    where = Provenance(source="kube", node=need.node)
+    return unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), where)

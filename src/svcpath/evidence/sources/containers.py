@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.observation import Reason
 from svcpath.evidence.sources.kube_client import ApiTrouble
 from svcpath.evidence.sources.kube_exec import Executed
 
@@ -24,7 +25,7 @@ def container_of(pod: api.Pod, asked: str) -> str:
         every = [*names, *(one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always")]
         if asked in every:
             return asked
-        raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}")
+        raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}", Reason.NOT_RUNNING)
     return names[0] if names else ""
 
 
@@ -45,10 +46,10 @@ _NO_PROGRAM = re.compile(
 
 def no_shell(done: Executed) -> bool:
     """The runtime could not start the program (containerd, CRI-O: 126/127 or a failed start without an exit code)."""
-    said = f"{done.trouble} {done.err[:2000].decode('utf-8', 'replace')}"
+    said = f"{done.trouble or ''} {done.err[:2000].decode('utf-8', 'replace')}"
     return not done.out and (done.code in (126, 127) or (done.code is None and bool(_NO_PROGRAM.search(said))))
 
 
 def said(done: Executed) -> str:
-    words = done.err[-200:].decode("utf-8", "replace").strip() or done.trouble
+    words = done.err[-200:].decode("utf-8", "replace").strip() or str(done.trouble or "")
     return words or f"exit {done.code}"

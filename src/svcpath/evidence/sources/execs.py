@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from svcpath.evidence.facts.observation import Reason
 from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kubelets import Kubelets
@@ -42,9 +43,9 @@ class Execs:
     async def run(self, pod: str, container: str, command: list[str], what: str, *, seconds: float = 15.0) -> Executed:
         """Raises ApiTrouble with the reason when the command could not be started."""
         if not self.allowed:
-            raise ApiTrouble("not looked at: --no-exec")
+            raise ApiTrouble("not looked at: --no-exec", Reason.NOT_ALLOWED)
         if len(self.done) >= self.limits.execs:
-            raise ApiTrouble(f"not looked at: the cap of {self.limits.execs} execs is reached")
+            raise ApiTrouble(f"not looked at: the cap of {self.limits.execs} execs is reached", Reason.LIMIT)
         namespace, _, name = pod.rpartition("/")
         self.done.append(Done(pod, container, what))
         seconds = self.kubelets.patience(pod, seconds)

@@ -17,7 +17,7 @@ from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.dns import Lookups
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, absent, unreadable
 from svcpath.evidence.facts.sockets import Socket, SocketTable
 from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats import commands, procnet, resolverfiles
@@ -35,6 +35,7 @@ from svcpath.evidence.sources.kube_objects import ObjectReader
 Observed = Observation[Any]
 CLIENT_FILES = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME, Kind.JVM)
 KINDS = frozenset({*CLIENT_FILES, Kind.SOCKETS, Kind.LOOKUPS, Kind.ATTEMPTS})
+_ENDED = Trouble(Reason.FAILED, "the exec ended before this was read")
 _FILES = {Kind.RESOLV_CONF: "resolv.conf", Kind.HOSTS: "hosts", Kind.NSSWITCH_CONF: "nsswitch.conf"}
 
 
@@ -44,7 +45,7 @@ class _Looked(msgspec.Struct, frozen=True):
     sections: Mapping[str, Section]
     container: str
     held: dict[int, Process]
-    trouble: str = ""
+    trouble: Trouble | None = None
     #: What was looked up in the same exec.
     names: tuple[str, ...] = ()
 
@@ -73,10 +74,11 @@ class PodReader:
             return (self._unreadable(need, found.trouble),)
         pod = next((one for one in found.objects if isinstance(one, api.Pod)), None)
         if pod is None:
-            return (self._unreadable(need, f"there is no Pod {need.pod}"),)
+            return (self._unreadable(need, Trouble(Reason.NOT_RUNNING, f"there is no Pod {need.pod}")),)
         self._execs.kubelets.place(need.pod, pod.spec.node_name)
         if (pod.status.phase or "") != "Running":
-            return (self._unreadable(need, f"Pod {need.pod} is {pod.status.phase or 'not running'}"),)
+            why = f"Pod {need.pod} is {pod.status.phase or 'not running'}"
+            return (self._unreadable(need, Trouble(Reason.NOT_RUNNING, why)),)
         try:
             if need.kind is Kind.SOCKETS:
                 return (await self._sockets_once(need, pod),)
@@ -87,7 +89,7 @@ class PodReader:
                 return await self._attempts(need, container)
             return (await self._file(need, pod, container),)
         except (ApiTrouble, FormatError) as error:
-            return (self._unreadable(need, str(error)),)
+            return (self._unreadable(need, _trouble(error)),)
 
     # --- resolver files and runtime ---------------------------------------------------------------------------------
 
@@ -106,14 +108,15 @@ class PodReader:
         try:
             done = await self._execs.run(pod, container, script.command(*names), what, seconds=seconds)
         except ApiTrouble as error:
-            return _Looked({}, container, {}, str(error))
+            return _Looked({}, container, {}, error.trouble)
         sections = script.sections(done.out)
         if sections:
             listed = sections.get("processes")
             held = processes(listed.decoded) if listed else {}
             return _Looked(sections, container, held, names=names if "lookup" in sections else ())
         if not no_shell(done):
-            return _Looked({}, container, {}, done.trouble or f"the shell ended with {done.code}: {said(done)}")
+            ended = Trouble(Reason.FAILED, f"the shell ended with {done.code}: {said(done)}")
+            return _Looked({}, container, {}, done.trouble or ended)
         if self._debug_image:
             return await self._look_from_beside(pod, container)
         return await self._without_shell(pod, container)
@@ -135,10 +138,12 @@ class PodReader:
             script = scripts.beside_look()
             done = await self._execs.run(pod, beside, script.command(), "resolver files and runtime from beside")
         except (ApiTrouble, FormatError) as error:
-            return _Looked({}, container, {}, str(error))
+            return _Looked({}, container, {}, _trouble(error))
         sections = script.sections(done.out)
         listed = sections.get("processes")
-        return _Looked(sections, beside, processes(listed.decoded) if listed else {}, "" if sections else done.trouble)
+        return _Looked(
+            sections, beside, processes(listed.decoded) if listed else {}, None if sections else done.trouble
+        )
 
     async def _without_shell(self, pod: str, container: str) -> _Looked:
         held: dict[str, Section] = {}
@@ -146,12 +151,12 @@ class PodReader:
             try:
                 done = await self._execs.run(pod, container, ["cat", f"/etc/{name}"], name)
             except ApiTrouble as error:
-                return _Looked(held, container, {}, str(error))
+                return _Looked(held, container, {}, error.trouble)
             if done.code is None and no_shell(done):
                 break
             held[name] = Section(done.out, done.code)
-        trouble = f"container {container} has no shell: --allow-debug-container looks from beside it"
-        return _Looked(held, container, {}, trouble)
+        why = f"container {container} has no shell: --allow-debug-container looks from beside it"
+        return _Looked(held, container, {}, Trouble(Reason.NO_TOOL, why))
 
     async def _file(self, need: Need, pod: api.Pod, container: str) -> Observed:
         looked = await self._look(need.pod, container, need.about)
@@ -169,36 +174,37 @@ class PodReader:
             return self._jvm(need, looked, where)
         section = looked.sections.get(_FILES.get(need.kind, "environment"))
         if section is None or section.code is None:
-            return self._unreadable(need, looked.trouble or "the exec ended before this was read", where)
+            return self._unreadable(need, looked.trouble or _ENDED, where)
         if need.kind is Kind.NSSWITCH_CONF and section.code == 3:
-            return Observation(
-                need.kind, State.ABSENT, reason="the container has no /etc/nsswitch.conf", provenance=where
-            )
+            return absent(need.kind, Reason.NOTHING_THERE, "the container has no /etc/nsswitch.conf", where)
         if need.kind is Kind.ENVIRONMENT and not section.good:
-            return self._unreadable(need, "another container's environment can't be read", where)
+            why = "another container's environment can't be read"
+            return self._unreadable(need, Trouble(Reason.FAILED, why), where)
         if need.kind is Kind.ENVIRONMENT:
             (item,) = resolverfiles.read_environment(texts.of(section.decoded))
             return Observation(need.kind, State.PRESENT, item.value, provenance=where)
         if not section.good:
-            return self._unreadable(need, f"/etc/{_FILES[need.kind]} can't be read (exit {section.code})", where)
+            why = f"/etc/{_FILES[need.kind]} can't be read (exit {section.code})"
+            return self._unreadable(need, Trouble(Reason.FAILED, why), where)
         return Observation(need.kind, State.PRESENT, RawText(section.decoded), provenance=where)
 
     def _runtime(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
         libcs = looked.sections.get("libc")
         if not looked.held:
-            return self._unreadable(need, looked.trouble or "no process of the container can be seen", where)
+            unseen = Trouble(Reason.NO_WAY_IN, "no process of the container can be seen")
+            return self._unreadable(need, looked.trouble or unseen, where)
         found = runtime(looked.held, libc(libcs.decoded if libcs else ""))
         if isinstance(found, str):
-            return self._unreadable(need, found, where)
+            return self._unreadable(need, Trouble(Reason.FAILED, found), where)
         return Observation(need.kind, State.PRESENT, found, provenance=where)
 
     def _jvm(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
         section = looked.sections.get("jvm")
         if section is None or section.code is None:
-            return self._unreadable(need, looked.trouble or "the exec ended before this was read", where)
+            return self._unreadable(need, looked.trouble or _ENDED, where)
         found = jvms(section.decoded)
         if found is None:
-            return Observation(need.kind, State.ABSENT, reason="no JVM runs in the container", provenance=where)
+            return absent(need.kind, Reason.NOTHING_THERE, "no JVM runs in the container", where)
         return Observation(need.kind, State.PRESENT, found, provenance=where)
 
     # --- lookups ----------------------------------------------------------------------------------------------------
@@ -208,11 +214,10 @@ class PodReader:
         if looked.trouble:
             return self._unreadable(need, looked.trouble)
         if looked.container != container:
-            return self._unreadable(
-                need, f"container {container} has no shell, and another image's resolver is not its own"
-            )
+            why = f"container {container} has no shell, and another image's resolver is not its own"
+            return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
         mine = scripts.OF_RUNTIME.get(family(application(looked.held)), ())
-        section, trouble = looked.sections.get("lookup") if looked.names == need.about else None, ""
+        section, trouble = looked.sections.get("lookup") if looked.names == need.about else None, None
         if section is None or (mine and section.decoded.partition("\n")[0] not in mine):
             # Another program than the first that there is: the application's own.
             script = Script.of({"lookup": scripts.resolving(mine)})
@@ -221,17 +226,18 @@ class PodReader:
             )
             section, trouble = script.sections(done.out).get("lookup"), done.trouble
             if section is None:
-                return self._unreadable(need, trouble or said(done))
+                return self._unreadable(need, trouble or Trouble(Reason.FAILED, said(done)))
         program, _, rows = section.decoded.partition("\n")
         if program == "none":
-            return self._unreadable(need, f"container {container} has no program that resolves as an application does")
+            why = f"container {container} has no program that resolves as an application does"
+            return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
         libcs = looked.sections.get("libc")
         held = libc(libcs.decoded if libcs else "")
         whose = lookups.label(program, rows, held.only)
         resolved = tuple(found for row in rows.split("\n") if (found := lookups.lookup(row, whose, self._client.at)))
         where = self._provenance(need, container, lookups.command(program, need.about[0]))
         if not resolved:
-            return self._unreadable(need, trouble or f"{program} printed no result", where)
+            return self._unreadable(need, trouble or _no_result(program), where)
         return Observation(need.kind, State.PRESENT, Lookups(lookups=resolved), provenance=where)
 
     # --- sockets ----------------------------------------------------------------------------------------------------
@@ -266,9 +272,11 @@ class PodReader:
             table = _socket_table(sections)
             where = self._provenance(need, container)
             if table is None:
-                return self._unreadable(need, done.trouble or f"/proc/net can't be read: {said(done)}", where)
+                unread = Trouble(Reason.FAILED, f"/proc/net can't be read: {said(done)}")
+                return self._unreadable(need, done.trouble or unread, where)
             return Observation(need.kind, State.PRESENT, table, provenance=where)
-        return self._unreadable(need, f"{trouble}: --allow-debug-container looks from beside it")
+        why = f"{trouble}: --allow-debug-container looks from beside it"
+        return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
 
     # --- connections ------------------------------------------------------------------------------------------------
 
@@ -277,7 +285,8 @@ class PodReader:
         left = self._execs.limits.probes - self._probes
         urls = need.about[: max(left, 0)]
         if not urls:
-            return (self._unreadable(need, f"the cap of {self._execs.limits.probes} probes is reached"),)
+            why = f"the cap of {self._execs.limits.probes} probes is reached"
+            return (self._unreadable(need, Trouble(Reason.LIMIT, why)),)
         self._probes += len(urls)
         script = dials.script()
         seconds = 10 + 5 * (len(urls) / 16)
@@ -289,18 +298,20 @@ class PodReader:
                 self._probes -= len(urls)
                 return await self._attempts(need, beside)
             if no_shell(done):
-                raise ApiTrouble(f"container {container} has no shell: --allow-debug-container connects from beside it")
-            return (self._unreadable(need, done.trouble or said(done)),)
+                why = f"container {container} has no shell: --allow-debug-container connects from beside it"
+                raise ApiTrouble(why, Reason.NO_TOOL)
+            return (self._unreadable(need, done.trouble or Trouble(Reason.FAILED, said(done))),)
         program, attempts = dials.read(section.decoded, need.pod, self._client.at)
         if program == "none":
             wanted = ", ".join(dials.DIALS)
-            return (self._unreadable(need, f"container {container} has nothing to connect with ({wanted})"),)
+            why = f"container {container} has nothing to connect with ({wanted})"
+            return (self._unreadable(need, Trouble(Reason.NO_TOOL, why)),)
         if not attempts:
             datagrams = all(url.startswith("udp") for url in urls)
-            without = f"container {container} has no python3, and {program} sends no datagrams"
-            reason = without if datagrams else done.trouble or f"{program} printed no result"
+            without = Trouble(Reason.NO_TOOL, f"container {container} has no python3, and {program} sends no datagrams")
+            trouble = without if datagrams else done.trouble or _no_result(program)
             where = self._provenance(need, container, dials.dial_command(program, urls[0]))
-            return (self._unreadable(need, reason, where),)
+            return (self._unreadable(need, trouble, where),)
         return dials.observations(program, attempts, lambda command: self._provenance(need, container, command))
 
     # --- provenance -------------------------------------------------------------------------------------------------
@@ -317,9 +328,8 @@ class PodReader:
             )
         return Provenance(source="kube", command=command, at=self._client.at or None, pod=need.pod, container=container)
 
-    def _unreadable(self, need: Need, reason: str, where: Provenance | None = None) -> Observed:
-        place = where or self._provenance(need, need.container)
-        return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=place)
+    def _unreadable(self, need: Need, trouble: Trouble, where: Provenance | None = None) -> Observed:
+        return unreadable(need.kind, trouble, where or self._provenance(need, need.container))
 
 
 def _split(pod: str) -> tuple[str, str]:
@@ -327,8 +337,16 @@ def _split(pod: str) -> tuple[str, str]:
     return namespace, name
 
 
-def _not_offered(need: Need, reason: str) -> Observed:
-    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube"))
+def _not_offered(need: Need, why: str) -> Observed:
+    return unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), Provenance(source="kube"))
+
+
+def _trouble(error: ApiTrouble | FormatError) -> Trouble:
+    return error.trouble if isinstance(error, ApiTrouble) else Trouble(Reason.MALFORMED, str(error))
+
+
+def _no_result(program: str) -> Trouble:
+    return Trouble(Reason.FAILED, f"{program} printed no result")
 
 
 def _socket_table(sections: Mapping[str, Section]) -> SocketTable | None:

@@ -18,7 +18,7 @@ import msgspec
 from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.sources import ahead, inpod, node, rights
 from svcpath.evidence.sources.execs import Done, Execs, Limits
@@ -144,8 +144,8 @@ class ClusterSource:
                 Observation(Kind.DAMAGED, State.PRESENT, one, provenance=where)
                 for one in self._objects.damaged.values()
             )
-        reason = "nothing of this kind is read from a running cluster"
-        return (Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube")),)
+        why = "nothing of this kind is read from a running cluster"
+        return (unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), Provenance(source="kube")),)
 
     def settled(self, request: Request) -> Request:
         """In the current context's namespace where none is named; Raises UnknownTarget for a client Pod or container that is

@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from svcpath.errors import SourceUnavailable, UsageError
+from svcpath.evidence.facts.observation import Reason, Trouble
 from svcpath.evidence.sources.kube_exec import Executed, Status, Stream
 from svcpath.evidence.sources.kube_library import library
 
@@ -34,9 +35,14 @@ MAX_BODY = 64 * 1024 * 1024
 class ApiTrouble(SourceUnavailable):
     """A request that did not end well. ``status`` is the HTTP status, 0 when there was no response."""
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, reason: Reason | None = None, *, status: int = 0) -> None:
         super().__init__(message)
         self.status = status
+        self.reason = reason or (Reason.DENIED if status in (401, 403) else Reason.FAILED)
+
+    @property
+    def trouble(self) -> Trouble:
+        return Trouble(self.reason, str(self))
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -162,7 +168,7 @@ class KubeClient:
             headers["Content-Type"] = content_type
         seconds = min(most, self.remaining())
         if seconds <= 0:
-            raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up")
+            raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up", Reason.LIMIT)
         self.calls.append(Call(method, path))
         try:
             async with (
@@ -178,7 +184,7 @@ class KubeClient:
                     raise ApiTrouble(_message(response.status, content), status=response.status)
                 return content
         except TimeoutError as error:
-            raise ApiTrouble(f"no answer from the API server in {seconds:.0f} s") from error
+            raise ApiTrouble(f"no answer from the API server in {seconds:.0f} s", Reason.TIMED_OUT) from error
         except aiohttp.ClientPayloadError as error:
             raise ApiTrouble("the API server's answer was cut off") from error
         except aiohttp.ClientError as error:
@@ -207,7 +213,7 @@ class KubeClient:
         url = "ws" + self.server.removeprefix("http") + path + "?" + urlencode(query)
         seconds = min(seconds, self.remaining())
         if seconds <= 0:
-            raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up")
+            raise ApiTrouble(f"not asked: the {self.access.timeout:g} s of --timeout are used up", Reason.LIMIT)
         self.calls.append(Call("EXEC", path))
         stream = Stream(limit)
         try:
@@ -227,19 +233,22 @@ class KubeClient:
                     if message.type is aiohttp.WSMsgType.BINARY and not stream.take(message.data):
                         break
         except TimeoutError:
-            return stream.ended(f"the command did not end in {seconds:.0f} s", late=True)
+            late = Trouble(Reason.UNREACHED, f"the command did not end in {seconds:.0f} s")
+            return stream.ended(late, late=True)
         except aiohttp.WSServerHandshakeError as error:
-            words = _message(error.status, b"")
+            words, reason = _message(error.status, b""), None
             if error.status in (500, 502, 503, 504):
                 words += ": it does not reach the kubelet of the Pod's node, or the kubelet could not start the command"
-            raise ApiTrouble(words, status=error.status) from error
+                reason = Reason.UNREACHED
+            raise ApiTrouble(words, reason, status=error.status) from error
         except aiohttp.ClientError as error:
             if stream.started:
-                return stream.ended(f"the exec stream broke: {_short(error)}")
+                return stream.ended(Trouble(Reason.FAILED, f"the exec stream broke: {_short(error)}"))
             raise ApiTrouble(f"the exec could not be started: {_short(error)}") from error
         except OSError as error:
-            return stream.ended(f"the exec stream broke: {error}")
-        return stream.ended("" if stream.status is not None else "the exec stream was cut off")
+            return stream.ended(Trouble(Reason.FAILED, f"the exec stream broke: {error}"))
+        cut = Trouble(Reason.FAILED, "the exec stream was cut off")
+        return stream.ended(None if stream.status is not None else cut)
 
     async def _headers(self) -> dict[str, str]:
         headers = {"User-Agent": "svcpath"}
@@ -273,7 +282,7 @@ async def _bounded(response: Any, path: str) -> bytes:
     async for chunk in response.content.iter_chunked(1 << 18):
         held += chunk
         if len(held) > MAX_BODY:
-            raise ApiTrouble(f"{path}: more than {MAX_BODY // 1024 // 1024} MiB in one answer")
+            raise ApiTrouble(f"{path}: more than {MAX_BODY // 1024 // 1024} MiB in one answer", Reason.LIMIT)
     return bytes(held)
 
 

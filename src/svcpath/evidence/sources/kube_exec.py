@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.observation import Reason, Trouble
+
 
 class Executed(msgspec.Struct, frozen=True):
     """What a command printed. ``trouble`` says why the stream did not end as it should; ``code`` is None then. ``silent``:
@@ -19,11 +21,11 @@ class Executed(msgspec.Struct, frozen=True):
     out: bytes
     err: bytes
     code: int | None
-    trouble: str = ""
+    trouble: Trouble | None = None
     truncated: bool = False
     silent: bool = False
 
-    def because(self, trouble: str) -> Executed:
+    def because(self, trouble: Trouble) -> Executed:
         return msgspec.structs.replace(self, trouble=trouble)
 
 
@@ -65,17 +67,17 @@ class Stream:
             return False
         return True
 
-    def ended(self, trouble: str, *, late: bool = False) -> Executed:
+    def ended(self, trouble: Trouble | None, *, late: bool = False) -> Executed:
         """``late``: its time was over."""
         code: int | None = None
         silent = late and not (self.out or self.err)
         if self.truncated:
-            trouble = f"more than {self._limit // 1024 // 1024} MiB of output"
+            trouble = Trouble(Reason.LIMIT, f"more than {self._limit // 1024 // 1024} MiB of output")
         elif self.status is not None:
             code = _exit_code(self.status)
             if code is None:
-                silent = _NO_KUBELET.search(self.status.message) is not None
-                trouble = _kubelet(self.status.message) or "the command could not be run"
+                trouble = _not_run(self.status.message)
+                silent = trouble.reason is Reason.UNREACHED
         return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated, silent)
 
 
@@ -83,9 +85,12 @@ class Stream:
 _NO_KUBELET = re.compile(r"error sending request: \w+ \"https?://([^/\"]+)/.*\": (.*)", re.S)
 
 
-def _kubelet(message: str) -> str:
+def _not_run(message: str) -> Trouble:
+    """Why a command ended without an exit code, by the API server's or the kubelet's own words."""
     found = _NO_KUBELET.search(message)
-    return f"the API server does not reach the kubelet at {found[1]}: {found[2]}" if found else message
+    if found is None:
+        return Trouble(Reason.FAILED, message or "the command could not be run")
+    return Trouble(Reason.UNREACHED, f"the API server does not reach the kubelet at {found[1]}: {found[2]}")
 
 
 def _exit_code(status: Status) -> int | None:

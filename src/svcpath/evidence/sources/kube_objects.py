@@ -18,7 +18,7 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, absent, unreadable
 from svcpath.evidence.facts.text import Damaged
 from svcpath.evidence.formats import commands
 from svcpath.evidence.formats.kubernetes import read_page
@@ -32,6 +32,7 @@ _SMALL_PAGE = 5000
 _LARGE_PAGE = 500
 #: Objects of one list. Beyond it the reply says that it is not whole.
 MAX_OBJECTS = 50_000
+_TOO_FAST = Trouble(Reason.FAILED, "the list changes faster than it can be read (410)")
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -81,7 +82,7 @@ class Listed(msgspec.Struct, frozen=True):
 
     objects: tuple[api.Object, ...]
     damaged: tuple[Damaged, ...] = ()
-    trouble: str = ""
+    trouble: Trouble | None = None
     absent: bool = False
     at: str = ""
 
@@ -144,7 +145,7 @@ class ObjectReader:
                 if _wanted(need, obj)
             )
             if answer.trouble:
-                bad.append(_unreadable(need, look, answer))
+                bad.append(_unreadable(need, look, answer.at, answer.trouble))
         if found or bad:
             return (*found, *bad)
         return (self._absent(need, looks, answers, listing=not narrowed),)
@@ -168,7 +169,7 @@ class ObjectReader:
         listed = await self._listed(_Look(resource, namespace, name=name))
         mine = tuple(obj for obj in listed.objects if obj.name == name)
         return Listed(
-            mine, listed.damaged, listed.trouble if not mine else "", not mine and not listed.trouble, listed.at
+            mine, listed.damaged, listed.trouble if not mine else None, not mine and not listed.trouble, listed.at
         )
 
     def _absent(self, need: Need, looks: Sequence[_Look], answers: Sequence[Listed], *, listing: bool) -> Observed:
@@ -178,8 +179,8 @@ class ObjectReader:
         at = next((one.at for one in answers if one.at), None)
         provenance = Provenance(source="kube", command=commands.for_need(need), at=at, listing=listing)
         if not listing:
-            return Observation(need.kind, State.UNREADABLE, reason="not looked at everywhere", provenance=provenance)
-        return Observation(need.kind, State.ABSENT, reason=f"there is no {what}{service}{place}", provenance=provenance)
+            return unreadable(need.kind, Trouble(Reason.NOT_EVERYWHERE, "not looked at everywhere"), provenance)
+        return absent(need.kind, Reason.NOT_AMONG, f"there is no {what}{service}{place}", provenance)
 
     async def _listed(self, look: _Look) -> Listed:
         """From the list of all where that is read anyway, else by a request of its own."""
@@ -217,17 +218,19 @@ class ObjectReader:
                     if not following:
                         break
                     if len(objects) >= MAX_OBJECTS:
-                        return self._kept(look, objects, damaged, f"more than {MAX_OBJECTS}: the rest was not read")
-                return self._kept(look, objects, damaged, "")
+                        limit = Trouble(Reason.LIMIT, f"more than {MAX_OBJECTS}: the rest was not read")
+                        return self._kept(look, objects, damaged, limit)
+                return self._kept(look, objects, damaged, None)
             except ApiTrouble as error:
                 if error.status == 410 and attempt == 1:
                     continue
                 if error.status == 410:
-                    return self._kept(look, objects, damaged, "the list changes faster than it can be read (410)")
+                    return self._kept(look, objects, damaged, _TOO_FAST)
                 return self._kept(look, objects, damaged, _trouble(error, look))
             except FormatError as error:
-                return self._kept(look, objects, damaged, f"the answer is no list of {look.resource.plural}: {error}")
-        return self._kept(look, objects, damaged, "the list changes faster than it can be read (410)")
+                no_list = Trouble(Reason.MALFORMED, f"the answer is no list of {look.resource.plural}: {error}")
+                return self._kept(look, objects, damaged, no_list)
+        return self._kept(look, objects, damaged, _TOO_FAST)
 
     async def _read_one(self, look: _Look) -> Listed:
         try:
@@ -240,15 +243,18 @@ class ObjectReader:
             # One object is a list of one, so that both are decoded alike.
             page = read_page(b'{"kind":"List","apiVersion":"v1","items":[' + data + b"]}")
         except FormatError as error:
-            return Listed((), trouble=f"the answer is no object: {error}", at=self._client.at)
+            return Listed(
+                (), trouble=Trouble(Reason.MALFORMED, f"the answer is no object: {error}"), at=self._client.at
+            )
         good = [reduced(item.value) for item in page.items if not isinstance(item.value, Damaged)]
-        return self._kept(look, good, [item.value for item in page.items if isinstance(item.value, Damaged)], "")
+        return self._kept(look, good, [item.value for item in page.items if isinstance(item.value, Damaged)], None)
 
-    def _kept(self, look: _Look, objects: list[api.Object], damaged: list[Damaged], trouble: str) -> Listed:
+    def _kept(self, look: _Look, objects: list[api.Object], damaged: list[Damaged], trouble: Trouble | None) -> Listed:
         for one in damaged:
             self.damaged[one.why] = one
         if damaged and not trouble:
-            trouble = f"{len(damaged)} of {len(objects) + len(damaged)} {look.resource.plural} can't be read: {damaged[0].why}"
+            share = f"{len(damaged)} of {len(objects) + len(damaged)} {look.resource.plural}"
+            trouble = Trouble(Reason.MALFORMED, f"{share} can't be read: {damaged[0].why}")
         return Listed(tuple(objects), tuple(damaged), trouble, at=self._client.at)
 
 
@@ -289,15 +295,16 @@ def _wanted(need: Need, obj: api.Object) -> bool:
     return not (isinstance(obj, api.Pod) and need.node and obj.spec.node_name != need.node)
 
 
-def _trouble(error: ApiTrouble, look: _Look) -> str:
+def _trouble(error: ApiTrouble, look: _Look) -> Trouble:
     if error.status != 403:
-        return str(error)
+        return error.trouble
     verb = "get" if look.name else "list"
     scope = f" in namespace {look.namespace}" if look.namespace else ""
-    return f"forbidden: no right to {verb} {look.resource.named}{scope}; the rule: {look.resource.rule(verb)}"
+    why = f"forbidden: no right to {verb} {look.resource.named}{scope}; the rule: {look.resource.rule(verb)}"
+    return Trouble(Reason.DENIED, why)
 
 
-def _unreadable(need: Need, look: _Look, answer: Listed) -> Observed:
+def _unreadable(need: Need, look: _Look, at: str, trouble: Trouble) -> Observed:
     words = ["kubectl"]
     if look.namespace:
         words += ["-n", look.namespace]
@@ -307,8 +314,8 @@ def _unreadable(need: Need, look: _Look, answer: Listed) -> Observed:
     if look.selector:
         words += ["-l", look.selector.text]
     command = " ".join(shlex.quote(word) for word in [*words, "-o", "yaml"])
-    provenance = Provenance(source="kube", command=command, at=answer.at or None)
-    return Observation(need.kind, State.UNREADABLE, reason=answer.trouble, provenance=provenance)
+    provenance = Provenance(source="kube", command=command, at=at or None)
+    return unreadable(need.kind, trouble, provenance)
 
 
 class _Version(msgspec.Struct, rename={"git_version": "gitVersion"}):

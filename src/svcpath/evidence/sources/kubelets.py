@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from svcpath.evidence.facts.observation import Trouble
 from svcpath.evidence.sources.kube_client import ApiTrouble
 from svcpath.evidence.sources.kube_exec import Executed
 
@@ -42,10 +43,11 @@ class Kubelets:
             return done
         longest = max(self._silent.get(self._of(pod), {}).values(), default=0.0)
         self._note(pod, seconds)
-        if longest <= seconds:
+        if longest <= seconds or done.trouble is None:
             return done
         where = f"on node {self._nodes[pod]}" if pod in self._nodes else "there"
-        return done.because(f"{done.trouble}, and an earlier one {where} gave nothing in {longest:.0f} s")
+        why = f"{done.trouble}, and an earlier one {where} gave nothing in {longest:.0f} s"
+        return done.because(Trouble(done.trouble.reason, why))
 
     def failed(self, pod: str, trouble: ApiTrouble, seconds: float) -> None:
         """Note a look that the API server could not hand on to the kubelet: it answers 5xx then, or not in time (0)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Cost, Kind, Need
-from svcpath.evidence.facts.observation import Observation, Provenance, State
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, absent, unreadable
 from svcpath.evidence.facts.text import RawText
 from svcpath.evidence.formats import commands
 from svcpath.evidence.sources import components, dials, node_looks
@@ -41,6 +41,7 @@ KINDS = frozenset({*node_looks.RAW, *node_looks.PARSED, *node_looks.READ_AS_TEXT
 _OWN_LOOKS = {Kind.CONNTRACK: ("flows", node_looks.FLOWS), Kind.HEALTH_REPLIES: ("health", node_looks.HEALTH)}
 #: Nodes that are looked at when the client's is not known, without --all-nodes.
 SOME_NODES = 12
+_ENDED = Trouble(Reason.FAILED, "the exec ended before this was read")
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -48,7 +49,7 @@ class _Seen(msgspec.Struct, frozen=True):
 
     sections: Mapping[str, Section]
     through: Mapping[str, Agent]
-    trouble: str = ""
+    trouble: Trouble | None = None
     #: The frontends whose flows were read with the rest.
     frontends: frozenset[str] = frozenset()
 
@@ -75,7 +76,7 @@ class NodeReader:
         self._flows_stand = True
         self._agents: asyncio.Task[tuple[Agent, ...]] | None = None
         self._components = components.ComponentReader(client, objects, execs.kubelets)
-        self.troubles: list[str] = []
+        self._troubles: list[Trouble] = []
 
     async def meet(self, need: Need) -> tuple[Observed, ...]:
         if need.kind in components.KINDS:
@@ -97,7 +98,7 @@ class NodeReader:
             found.extend(self._of_node(need, node, seen))
         if left:
             why = f"{left} more nodes were not looked at: --from pod/NAME names the node that counts, --all-nodes takes all"
-            found.append(_unreadable(need, "", why))
+            found.append(_unreadable(need, "", Trouble(Reason.LIMIT, why)))
         return tuple(found)
 
     # --- which nodes, through which Pods ------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ class NodeReader:
         found: list[Agent] = []
         for listed in await asyncio.gather(*looks):
             if listed.trouble:
-                self.troubles.append(listed.trouble)
+                self._troubles.append(listed.trouble)
             found.extend(agent for pod in listed.objects if isinstance(pod, api.Pod) and (agent := _agent(pod)))
         for one in found:
             self._execs.kubelets.place(one.pod, one.node)
@@ -136,11 +137,10 @@ class NodeReader:
             return every, 0
         return every[:SOME_NODES], len(every) - SOME_NODES
 
-    def _why_no_agent(self) -> str:
-        if self.troubles:
-            return "; ".join(dict.fromkeys(self.troubles))
+    def _why_no_agent(self) -> Trouble:
         places = ", ".join(AGENT_NAMESPACES)
-        return f"no kube-proxy, Cilium or Calico Pod on this node in {places}: --allow-node-pod looks from a Pod of its own"
+        why = f"no kube-proxy, Cilium or Calico Pod on this node in {places}: --allow-node-pod looks from a Pod of its own"
+        return _together(self._troubles) or Trouble(Reason.NO_WAY_IN, why)
 
     async def _node(self, node: str, frontends: tuple[str, ...] = ()) -> _Seen:
         """``frontends``: read their flows in the same exec, for a Need that is going to ask for them."""
@@ -154,16 +154,16 @@ class NodeReader:
             return await self._from_own_pod(node)
         sections: dict[str, Section] = {}
         through: dict[str, Agent] = {}
-        troubles: list[str] = []
+        troubles: list[Trouble] = []
         for agent, answer in zip(mine, await asyncio.gather(*(self._ask(one, frontends) for one in mine)), strict=True):
-            if isinstance(answer, str):
+            if isinstance(answer, Trouble):
                 troubles.append(answer)
                 continue
             for name, section in answer.items():
                 if name not in sections or (not sections[name].good and section.good):
                     sections[name] = section
                     through[name] = agent
-        return _Seen(sections, through, "; ".join(troubles) if not sections else "", frozenset(frontends))
+        return _Seen(sections, through, _together(troubles) if not sections else None, frozenset(frontends))
 
     async def _about(self, need: Need, node: str) -> _Seen:
         """A look for one Need alone, through whichever agent of the node can show it."""
@@ -173,19 +173,19 @@ class NodeReader:
             if set(need.about) <= seen.frontends and node_looks.parsed(need.kind, seen.sections, node) is not None:
                 return seen
         script = Script.of({name: text})
-        troubles: list[str] = []
+        troubles: list[Trouble] = []
         for agent in (one for one in await self.agents() if one.node == node):
             what = f"{need.kind.value} of node {node}"
             try:
                 done = await self._execs.run(agent.pod, agent.container, script.command(*need.about), what)
             except ApiTrouble as error:
-                troubles.append(str(error))
+                troubles.append(error.trouble)
                 continue
             section = script.sections(done.out).get(name)
             if section is not None and node_looks.parsed(need.kind, {name: section}, node) is not None:
                 return _Seen({name: section}, {name: agent})
-            troubles.append(done.trouble or f"{agent.pod} can't show it")
-        return _Seen({}, {}, "; ".join(troubles) or self._why_no_agent())
+            troubles.append(done.trouble or Trouble(Reason.NO_TOOL, f"{agent.pod} can't show it"))
+        return _Seen({}, {}, _together(troubles) or self._why_no_agent())
 
     async def _from_own_pod(self, node: str) -> _Seen:
         try:
@@ -194,8 +194,8 @@ class NodeReader:
                 agent = Agent(own.pod, own.container, node, "own")
                 answer = await self._ask(agent)
         except ApiTrouble as error:
-            return _Seen({}, {}, str(error))
-        if isinstance(answer, str):
+            return _Seen({}, {}, error.trouble)
+        if isinstance(answer, Trouble):
             return _Seen({}, {}, answer)
         return _Seen(answer, dict.fromkeys(answer, agent))
 
@@ -222,14 +222,15 @@ class NodeReader:
                 seconds=25,
             )
         except ApiTrouble as error:
-            return (_unreadable(need, need.node, str(error)),)
+            return (_unreadable(need, need.node, error.trouble),)
         section = script.sections(done.out).get("dial")
         program, attempts = dials.read(section.decoded if section else "none", f"node/{need.node}", self._client.at)
         if not attempts:
-            return (_unreadable(need, need.node, done.trouble or f"{agent.pod} has nothing to connect with"),)
+            nothing = Trouble(Reason.NO_TOOL, f"{agent.pod} has nothing to connect with")
+            return (_unreadable(need, need.node, done.trouble or nothing),)
         return dials.observations(program, attempts, lambda command: self._where(need, need.node, agent, command))
 
-    async def _ask(self, agent: Agent, frontends: tuple[str, ...] = ()) -> dict[str, Section] | str:
+    async def _ask(self, agent: Agent, frontends: tuple[str, ...] = ()) -> dict[str, Section] | Trouble:
         script = Script.of({**agent.looks, **({"flows": node_looks.FLOWS} if frontends else {})})
         what = f"tables{' and flows' if frontends else ''} of node {agent.node}"
         try:
@@ -238,18 +239,19 @@ class NodeReader:
             if sections:
                 return sections
             if done.code not in (126, 127, None) or done.out or done.silent:
-                return done.trouble or f"the shell in {agent.pod} ended with {done.code}"
+                return done.trouble or Trouble(Reason.FAILED, f"the shell in {agent.pod} ended with {done.code}")
             return await self._without_shell(agent, done)
         except ApiTrouble as error:
-            return str(error)
+            return error.trouble
 
-    async def _without_shell(self, agent: Agent, first: Executed) -> dict[str, Section] | str:
+    async def _without_shell(self, agent: Agent, first: Executed) -> dict[str, Section] | Trouble:
         found: dict[str, Section] = {}
         for name, words in node_looks.NO_SHELL.items():
             done = await self._execs.run(agent.pod, agent.container, list(words), f"{name} of node {agent.node}")
             if done.code is not None and done.code not in (126, 127):
                 found[name] = Section(done.out, done.code)
-        return found or first.trouble or f"{agent.pod} has neither a shell nor iptables-save or nft"
+        neither = f"{agent.pod} has neither a shell nor iptables-save or nft"
+        return found or first.trouble or Trouble(Reason.NO_TOOL, neither)
 
     # --- one node ---------------------------------------------------------------------------------------------------
 
@@ -261,7 +263,7 @@ class NodeReader:
         name = node_looks.PARSED[need.kind][0]
         section = seen.sections.get(name)
         if section is None or section.code is None:
-            return [_unreadable(need, node, "the exec ended before this was read")]
+            return [_unreadable(need, node, _ENDED)]
         where = self._where(need, node, seen.through[name])
         value = node_looks.parsed(need.kind, seen.sections, node)
         if value is not None:
@@ -270,15 +272,15 @@ class NodeReader:
             return [_quiet(need, "kube-proxy's metrics are not reached from its Pod")]
         missing = section.code == 127 or not section.text.strip()
         if need.kind is Kind.HAIRPIN_MODE and missing:
-            return [Observation(need.kind, State.ABSENT, reason="no bridge on the node", provenance=where)]
-        reason = f"the agent's image can't show it (exit {section.code})"
-        return [Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)]
+            return [absent(need.kind, Reason.NOTHING_THERE, "no bridge on the node", where)]
+        why = f"the agent's image can't show it (exit {section.code})"
+        return [unreadable(need.kind, Trouble(Reason.NO_TOOL, why), where)]
 
     def _raw(self, need: Need, node: str, seen: _Seen) -> list[Observed]:
         names = node_looks.RAW[need.kind]
         if not any(name in agent.looks for name in names for agent in seen.through.values()):
             where = Provenance(source="kube", node=node)
-            return [Observation(need.kind, State.ABSENT, reason="the node runs no such agent", provenance=where)]
+            return [absent(need.kind, Reason.NOTHING_THERE, "the node runs no such agent", where)]
         found: list[Observed] = []
         empty = broken = False
         for name in names:
@@ -301,10 +303,8 @@ class NodeReader:
         agent = next(iter(seen.through.values()))
         where = self._where(need, node, agent, names[0])
         if empty and not broken:
-            return [
-                Observation(need.kind, State.ABSENT, reason="the node shows no rules of this kind", provenance=where)
-            ]
-        return [_unreadable(need, node, "the exec ended before this was read")]
+            return [absent(need.kind, Reason.NOTHING_THERE, "the node shows no rules of this kind", where)]
+        return [_unreadable(need, node, _ENDED)]
 
     def _where(self, need: Need, node: str, agent: Agent, look: str = "") -> Provenance:
         namespace, _, name = agent.pod.rpartition("/")
@@ -328,12 +328,21 @@ def _agent(pod: api.Pod) -> Agent | None:
     return Agent(f"{pod.namespace}/{pod.name}", container, pod.spec.node_name, kind)
 
 
-def _quiet(need: Need, reason: str) -> Observed:
-    """Unreadable without a command: nothing went wrong, there is just nothing of this kind to look at."""
-    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=Provenance(source="kube", node=need.node))
+def _together(troubles: Sequence[Trouble]) -> Trouble | None:
+    """Several troubles of one node as one: that no command got there, where that is among them, else the first."""
+    if not troubles:
+        return None
+    reason = Reason.UNREACHED if any(one.reason is Reason.UNREACHED for one in troubles) else troubles[0].reason
+    return Trouble(reason, "; ".join(dict.fromkeys(one.why for one in troubles)))
 
 
-def _unreadable(need: Need, node: str, reason: str) -> Observed:
+def _quiet(need: Need, why: str) -> Observed:
+    """Nothing went wrong, there is just nothing of this kind to look at."""
+    where = Provenance(source="kube", node=need.node)
+    return unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), where)
+
+
+def _unreadable(need: Need, node: str, trouble: Trouble) -> Observed:
     command = commands.for_state(need.kind, node or need.node, "", "")
     where = Provenance(source="kube", command=command, node=node or need.node)
-    return Observation(need.kind, State.UNREADABLE, reason=reason, provenance=where)
+    return unreadable(need.kind, trouble, where)

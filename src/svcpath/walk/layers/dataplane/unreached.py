@@ -40,7 +40,7 @@ def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
     ]
     said = f"; {len(waiting)} Pod{'' if len(waiting) == 1 else 's'} of the Service there not ready" if waiting else ""
     evidence = (
-        Evidence(f"a command in {request.client} on node {node}: {silent.reason}", silent),
+        Evidence(f"a command in {request.client} on node {node}: {silent.why}", silent),
         Evidence(f"a command in {pod} on another node worked", observed),
         *(Evidence(f"Pod {one.fact.name} on node {node}: {why_not_ready(one.fact)}", one) for one in waiting[:2]),
     )

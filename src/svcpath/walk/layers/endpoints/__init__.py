@@ -23,7 +23,7 @@ def layer(view: Scene) -> Asking[Answer]:
         gap = NotTested(
             "endpoints",
             "the endpoints",
-            view.slices_reply.reason or "no EndpointSlice in the evidence",
+            view.slices_reply.why or "no EndpointSlice in the evidence",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
         )
         return answer([Judgement(not_tested=(gap,), looked=False)])
@@ -50,7 +50,7 @@ def layer(view: Scene) -> Asking[Answer]:
 
 def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[Answer]:
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
-    gap = NotTested("endpoints", "the EndpointSlices", trouble.reason, trouble.provenance.command)
+    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command)
     judged = yield from selection.check(view)
     selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
     return answer([selected, Judgement(not_tested=(gap,), looked=False)])

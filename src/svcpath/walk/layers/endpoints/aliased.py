@@ -26,7 +26,7 @@ def check(service: Service) -> Asking[Judgement]:
     target = ask.cluster_service(reply)
     place = f"{name}.{namespace}, which externalName names"
     if target is None or target.is_external_name:
-        why = "it is an ExternalName again" if target is not None else reply.reason or "not in the evidence"
+        why = "it is an ExternalName again" if target is not None else reply.why or "not in the evidence"
         return _gap(place, why, shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace))
     slices = (yield from ask.slices(namespace, name)).present
     if not slices:

@@ -30,7 +30,7 @@ def check(view: Scene) -> Asking[Judgement]:
         gap = NotTested(
             "endpoints",
             "the Pods that the selector picks",
-            view.pods_reply.reason,
+            view.pods_reply.why,
             f"kubectl {scope(service.namespace)} get pods -o yaml",
         )
         return Judgement(not_tested=(gap,), looked=False)

@@ -57,7 +57,7 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
         )
         return Judgement(findings=(missing, *orphans))
     if view.slices_reply.unreadable:
-        gap = NotTested("endpoints", f"the slices of {service.name}", view.slices_reply.reason, command)
+        gap = NotTested("endpoints", f"the slices of {service.name}", view.slices_reply.why, command)
         return Judgement(findings=tuple(orphans), not_tested=(gap,), looked=False)
     if not any(one.fact.ready for one in view.selected):
         return Judgement(findings=tuple(orphans))  # selection.py and readiness.py have the reason

@@ -64,7 +64,7 @@ def _client(request: Request) -> Asking[Judgement]:
     gap = NotTested(
         "pod",
         f"what holds for the client {request.client_namespace}/{request.client_name} (policies, addresses, dnsPolicy)",
-        reply.reason or "no such Pod in the evidence",
+        reply.why or "no such Pod in the evidence",
         shell(
             "kubectl -n {namespace} get pod {client} -o yaml",
             namespace=request.client_namespace,
@@ -75,5 +75,5 @@ def _client(request: Request) -> Asking[Judgement]:
 
 
 def _why(attempts: Reply) -> str:
-    tried = [one.reason for one in attempts.observations if one.provenance.command and one.provenance.source == "kube"]
+    tried = [one.why for one in attempts.observations if one.provenance.command and one.provenance.source == "kube"]
     return "; ".join(dict.fromkeys(tried)) or "no recorded connection attempts"

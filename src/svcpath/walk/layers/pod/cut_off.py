@@ -30,7 +30,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Mapping[str, Hypothesis]]:
             node = endpoint.pod.fact.spec.node_name or endpoint.endpoint.node_name or "of the Pod"
             evidence = (
                 Evidence(f"no connection to {address} got through", connection),
-                Evidence(f"a command in {endpoint.who} on node {node}: {command.reason}", command),
+                Evidence(f"a command in {endpoint.who} on node {node}: {command.why}", command),
             )
             again = shell(
                 "kubectl -n {namespace} exec {pod} -- true", namespace=view.request.namespace, pod=endpoint.who

@@ -92,7 +92,7 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         names=_names(request, view, named),
         resolvers=resolvers,
         families=tuple(dict.fromkeys(family for one in asked for family in one.families)),
-        missing=replies[0].reason,
+        missing=replies[0].why,
     )
 
 
