@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from svcpath.cli.app import run
-from tests.manifests import SERVICE
+from tests.fixtures.manifests import SERVICE
 
 POD = """\
 apiVersion: API

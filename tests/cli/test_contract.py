@@ -13,7 +13,7 @@ import pytest
 
 from svcpath.evidence.sources.recordings import recording_files
 from tests.cli.running import svcpath
-from tests.walk.clusters import Cluster
+from tests.fixtures.cluster import Cluster
 from tests.walk.every_kind import BROKEN, SOUND
 
 WHO = ("-n", "service-ops", "--from", "pod/client")

@@ -7,8 +7,8 @@ import pytest
 from svcpath.walk.findings.catalogue import catalogue
 from svcpath.walk.symptoms import SYMPTOMS, recognise
 from tests.cli.running import svcpath
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import port
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import port
 
 
 @pytest.mark.parametrize("code", catalogue())

@@ -24,8 +24,8 @@ from svcpath.reports.renderers import markdown, terminal
 from svcpath.reports.report import VerdictRecord, encode
 from svcpath.reports.views.diagnosis import document
 from tests.cli.running import Ran, svcpath
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import pod, port
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod, port
 
 SERVICE = b"""apiVersion: v1
 kind: Service

@@ -206,7 +206,7 @@ def _other(name: str) -> str:
 
 def _chains(text: str) -> str:
     """kube-proxy's chain names hash namespace, name and port, so a renamed dump needs other chains."""
-    from tests.walk.proxy_names import rechain
+    from tests.fixtures.chain_names import rechain
 
     return rechain(text)
 

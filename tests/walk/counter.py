@@ -14,10 +14,10 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from svcpath.reports.report import FindingRecord, Report
-from tests.walk.clusters import Cluster
-from tests.walk.documents import documents
-from tests.walk.objects import Obj, endpoint_slice, pod, service
-from tests.walk.proc_net import proc_net
+from tests.fixtures.cluster import Cluster
+from tests.fixtures.documents import documents
+from tests.fixtures.objects import Obj, endpoint_slice, pod, service
+from tests.fixtures.proc_net import proc_net
 
 World = Cluster
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from tests.walk.clusters import Cluster
-from tests.walk.options import Options
+from tests.fixtures.cluster import Cluster
+from tests.fixtures.options import Options
 
 Build = Callable[[], Cluster]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod, port, service
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import pod, port, service
 
 ALIAS = "svc/alias"
 

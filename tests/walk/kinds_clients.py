@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import NAMESPACE, Obj, endpoint, endpoint_slice, pod, port, service
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, pod, port, service
 
 CLIENT = "pod/client"
 APP = {"podSelector": {"matchLabels": {"app": "web"}}}

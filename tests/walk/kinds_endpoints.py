@@ -1,8 +1,8 @@
 """Kinds of Pods and slices: who is ready, and what the slices say of them."""
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, service, workload
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, service, workload
 
 # --- Pods and readiness -------------------------------------------------------------------------------------------
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import NAMESPACE, endpoint, endpoint_slice, pod, port, service
+from tests.fixtures.proc_net import proc_net
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import NAMESPACE, endpoint, endpoint_slice, pod, port, service
-from tests.walk.proc_net import proc_net
 
 # --- Pods that were read one by one ---------------------------------------------------------------------------------
 

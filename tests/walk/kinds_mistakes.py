@@ -6,9 +6,9 @@ import json
 
 import yaml
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import Obj, pod, port
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import Obj, pod, port
 
 # --- two clusters -----------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.walk.clusters import Cluster
+from tests.fixtures.cluster import Cluster
+from tests.fixtures.objects import service
 from tests.walk.kinds import broken, sound
 from tests.walk.kinds_evidence import client_of
-from tests.walk.objects import service
 
 CONF = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"
 RECORD = "web.shop.svc.cluster.local"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod, port
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import pod, port
 
 CLIENT = "10.244.1.50"
 BACKEND = "10.244.2.12"

@@ -1,8 +1,8 @@
 """Kinds of selectors and ports: what the Service picks, and on which port the Pods listen."""
 
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod, port
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import pod, port
 
 
 def _selected(labels: dict[str, str], selector: dict[str, str]) -> Cluster:
@@ -104,7 +104,7 @@ def udp_service_over_a_tcp_listener() -> Cluster:
 
 
 def _empty(table: str) -> str:
-    from tests.walk.proc_net import proc_net
+    from tests.fixtures.proc_net import proc_net
 
     return proc_net(table, [])
 

@@ -1,11 +1,11 @@
 """Kinds of Services, policies, nodes, rollouts and mirrored slices."""
 
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.controllers import iptables
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.controllers import iptables
+from tests.fixtures.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, port, service, workload
 from tests.walk.kinds import broken, sound
 from tests.walk.kinds_endpoints import not_ready_pods_that_are_published_and_listen
 from tests.walk.kinds_ports import named, no_pod_at_all
-from tests.walk.objects import NAMESPACE, Obj, endpoint, endpoint_slice, node, pod, port, service, workload
 
 # --- Service ------------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.controllers import iptables
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.controllers import iptables
+from tests.fixtures.objects import endpoint, endpoint_slice, port, service
 from tests.walk.kinds import broken, sound
-from tests.walk.objects import endpoint, endpoint_slice, port, service
 
 # --- a table that is older than the slices ---------------------------------------------------------------------------
 

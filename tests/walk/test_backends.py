@@ -11,9 +11,9 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
-from tests.walk.clusters import Cluster, cluster
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import NAMESPACE
 from tests.walk.every_kind import BROKEN, SOUND
-from tests.walk.objects import NAMESPACE
 
 
 def tampered(made: Cluster, count: int) -> Report:

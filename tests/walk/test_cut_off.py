@@ -13,8 +13,8 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import FindingRecord
-from tests.walk.clusters import cluster
-from tests.walk.objects import pod
+from tests.fixtures.cluster import cluster
+from tests.fixtures.objects import pod
 
 
 class Unread:

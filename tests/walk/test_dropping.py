@@ -14,10 +14,10 @@ from svcpath.api import diagnose
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording, recording_files
+from tests.fixtures.hiding import every_look_counts
+from tests.fixtures.options import Asked
 from tests.walk.cases import case, names
-from tests.walk.dropping import every_look_counts
 from tests.walk.every_kind import BROKEN, SOUND
-from tests.walk.options import Asked
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 

@@ -17,13 +17,13 @@ from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.reports.report import FindingRecord, Report
 from svcpath.walk.findings.catalogue import catalogue, falsifier
-from tests.walk import fake_tools, fake_world
+from tests.fixtures import fake_tools, fake_world
+from tests.fixtures.cluster import cluster
+from tests.fixtures.objects import port, service
+from tests.fixtures.options import Options
 from tests.walk.cases import case, names
-from tests.walk.clusters import cluster
 from tests.walk.every_counter import COUNTER, counter
 from tests.walk.every_kind import BROKEN
-from tests.walk.objects import port, service
-from tests.walk.options import Options
 
 Shown = Callable[[str], bool]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svcpath.cli.app import run
-from tests.manifests import SERVICE
+from tests.fixtures.manifests import SERVICE
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

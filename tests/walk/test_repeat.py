@@ -11,7 +11,7 @@ import pytest
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.models.dataplanes import Backend, Dialect, Frontend
 from svcpath.walk.layers.dataplane import repeat
-from tests.walk import fake_world
+from tests.fixtures import fake_world
 from tests.walk.cases import case
 
 IPVS = case("43-ipvs-affinity-persistence-weight0").files

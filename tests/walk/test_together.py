@@ -14,8 +14,8 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report, encode
-from tests.walk.clusters import cluster
-from tests.walk.objects import NAMESPACE
+from tests.fixtures.cluster import cluster
+from tests.fixtures.objects import NAMESPACE
 
 TABLES = {Kind.IPTABLES_SAVE, Kind.NFT_LIST, Kind.NFT_JSON}
 

@@ -12,8 +12,8 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import pod
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod
 
 CLIENT_KINDS = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME, Kind.LOOKUPS)
 

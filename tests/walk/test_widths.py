@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from svcpath.reports.report import HypothesisRecord
+from tests.fixtures.cluster import Cluster
 from tests.walk import kinds_paths
-from tests.walk.clusters import Cluster
 
 
 def rival(made: Cluster) -> HypothesisRecord:

@@ -65,7 +65,7 @@ def _no_ghost(files: Files) -> None:
 
 
 def _second_port(files: Files) -> None:
-    from tests.walk.proxy_names import endpoint_chain
+    from tests.fixtures.chain_names import endpoint_chain
 
     service = "shop/hn:http"
     first = endpoint_chain(service, "tcp", "192.168.10.4:8080")
