@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parent.parent.parent
-CASES = ROOT / "tests" / "data" / "cases"
+CASES = ROOT / "tests" / "cases" / "public"
 SHOTS = ROOT / "ci-output"
 
 

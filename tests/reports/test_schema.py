@@ -13,7 +13,7 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report, decode, encode
-from tests.walk.cases import case, names
+from tests.cases.public.case import case, names
 from tests.walk.every_kind import BROKEN, SOUND
 
 

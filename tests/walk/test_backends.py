@@ -80,7 +80,7 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
 
 def test_two_ports_of_one_address_are_two_backends() -> None:
     """Pods of the host network; a kube-proxy that told endpoints by address alone held one of them."""
-    folder = Path(__file__).parents[1] / "data" / "cases" / "31-same-ip-different-port-hostnetwork"
+    folder = Path(__file__).parents[1] / "cases" / "public" / "31-same-ip-different-port-hostnetwork"
     report = diagnose(FilesSource([folder]), "svc/hn", namespace="shop")
     told = {(row.pod, one.port, one.state) for row in report.backends for one in row.tables}
     assert told == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}

@@ -14,9 +14,9 @@ from svcpath.api import diagnose
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording, recording_files
+from tests.cases.public.case import case, names
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
-from tests.walk.cases import case, names
 from tests.walk.every_kind import BROKEN, SOUND
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")

@@ -17,11 +17,11 @@ from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.reports.report import FindingRecord, Report
 from svcpath.walk.findings.catalogue import catalogue, falsifier
+from tests.cases.public.case import case, names
 from tests.fixtures import fake_tools, fake_world
 from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import port, service
 from tests.fixtures.options import Options
-from tests.walk.cases import case, names
 from tests.walk.every_counter import COUNTER, counter
 from tests.walk.every_kind import BROKEN
 

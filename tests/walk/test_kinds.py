@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from svcpath.reports.report import Report
-from tests.walk.cases import contains, decisive_text
+from tests.cases.public.case import contains, decisive_text
 from tests.walk.every_kind import BROKEN, SOUND, Broken, Sound
 
 

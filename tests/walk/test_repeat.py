@@ -11,8 +11,8 @@ import pytest
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.models.dataplanes import Backend, Dialect, Frontend
 from svcpath.walk.layers.dataplane import repeat
+from tests.cases.public.case import case
 from tests.fixtures import fake_world
-from tests.walk.cases import case
 
 IPVS = case("43-ipvs-affinity-persistence-weight0").files
 CILIUM = case("56-cilium-terminating-but-serving-not-stale").files

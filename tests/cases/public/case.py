@@ -15,7 +15,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import Report
 
-FOLDER = Path(__file__).parent.parent / "data" / "cases"
+FOLDER = Path(__file__).parent
 
 STATUS = {"OK": "healthy", "WARN": "warning", "FAIL": "fault"}
 
@@ -94,7 +94,9 @@ def case(name: str) -> Case:
 
 def names(first: int, last: int) -> list[str]:
     """Case folders whose number lies in [first, last]."""
-    return sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and first <= int(path.name[:2]) <= last)
+    return sorted(
+        path.name for path in FOLDER.iterdir() if path.name[:2].isdigit() and first <= int(path.name[:2]) <= last
+    )
 
 
 _ADDRESS = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})(?![\w.])")

@@ -1,13 +1,13 @@
-"""Public cases about drains and rollouts: status, layer and words, also renamed; the mended twin is healthy."""
+"""Each public case gives its status, its layer and its words; so does the renamed case; its mended twin is healthy."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.walk.cases import case, check, names, renamed
-from tests.walk.mended_drain import MEND, mended
+from tests.cases.public.case import case, check, names, renamed
+from tests.cases.public.mended.every import MEND, mended
 
-RANGE = (60, 69)
+RANGE = (1, 59)
 
 
 @pytest.mark.parametrize("name", names(*RANGE))

@@ -1,13 +1,13 @@
-"""Each public case gives its status, its layer and its words; so does the renamed case; its mended twin is healthy."""
+"""Public cases about drains and rollouts: status, layer and words, also renamed; the mended twin is healthy."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.walk.cases import case, check, names, renamed
-from tests.walk.mended import MEND, mended
+from tests.cases.public.case import case, check, names, renamed
+from tests.cases.public.mended.lifecycle import MEND, mended
 
-RANGE = (1, 59)
+RANGE = (60, 69)
 
 
 @pytest.mark.parametrize("name", names(*RANGE))

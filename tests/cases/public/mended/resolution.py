@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.walk.mending.edit import Files, replace
+from tests.cases.public.mended.edit import Files, replace
 
 
 def _nxdomain(files: Files) -> None:

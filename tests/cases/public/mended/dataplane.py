@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.cases.public.mended.edit import Files, endpoint, replace
 from tests.fixtures.chain_names import rechain
-from tests.walk.mending.edit import Files, endpoint, replace
 
 
 def _hairpin_on(files: Files) -> None:

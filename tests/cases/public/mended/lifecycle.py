@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from tests.walk.cases import Case
+from tests.cases.public.case import Case
 
 Files = dict[str, str]
 

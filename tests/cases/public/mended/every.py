@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from tests.walk.cases import Case
-from tests.walk.mending import dataplane, objects, resolution
+from tests.cases.public.case import Case
+from tests.cases.public.mended import dataplane, objects, resolution
 
 MEND = {**resolution.MEND, **objects.MEND, **dataplane.MEND}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.walk.mending.edit import Files, endpoint
-from tests.walk.mending.edit import replace as _replace
+from tests.cases.public.mended.edit import Files, endpoint
+from tests.cases.public.mended.edit import replace as _replace
 
 
 def _selector(files: Files) -> None:
