@@ -6,10 +6,12 @@ Every builder makes a cluster anew. ``Broken`` says what the verdict must be and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Unpack
 
+from svcpath.reports.report import Report
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.options import Options
 
@@ -24,6 +26,11 @@ class Registered:
     build: Build
     options: Options = field(default_factory=Options)
     target: str = "svc/web"
+
+    @functools.cached_property
+    def report(self) -> Report:
+        """What is said of it, asked as it is meant; worked out once in a process."""
+        return self.build().diagnose(self.target, **self.options)
 
 
 @dataclass(frozen=True, kw_only=True)

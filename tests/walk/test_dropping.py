@@ -5,7 +5,8 @@ Every observation that a walk is given is hidden once, in the recordings, in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -13,11 +14,12 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.evidence.sources.recordings import recording, recording_files
+from svcpath.evidence.sources.recordings import recording_files
 from tests.cases.public.case import case, names
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
 from tests.walk.every_kind import BROKEN, SOUND
+from tests.walk.kinds import Registered
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
@@ -25,27 +27,38 @@ SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 @dataclass(frozen=True, eq=False)
 class Walk:
     where: str
-    source: Source
+    files: Callable[[], Mapping[str, bytes]]
     options: Asked = field(default_factory=Asked)
 
     def __str__(self) -> str:
         return self.where
+
+    def source(self) -> Source:
+        """Read anew, when the test runs: reading all of them takes longer than finding the tests."""
+        return BytesSource(self.files())
 
 
 def _options(service: str) -> Asked:
     return {"target": f"svc/{service}", "namespace": "service-ops", "client": "pod/client"}
 
 
+def _files(name: str) -> Mapping[str, bytes]:
+    return case(name).files
+
+
+def _evidence(kind: Registered) -> Mapping[str, bytes]:
+    return kind.build().evidence()
+
+
 def _walks() -> Iterator[Walk]:
     for mode in ("iptables", "nftables"):
-        source = recording(mode)
         for service in SERVICES:
-            yield Walk(f"{mode} {service}", source, _options(service))
+            yield Walk(f"{mode} {service}", functools.partial(recording_files, mode), _options(service))
     for name in names(17, 59):
-        yield Walk(name, BytesSource(case(name).files))
+        yield Walk(name, functools.partial(_files, name))
     for one in (*BROKEN, *SOUND):
         options: Asked = {"target": one.target, "namespace": "shop", **one.options}
-        yield Walk(one.name, BytesSource(one.build().evidence()), options)
+        yield Walk(one.name, functools.partial(_evidence, one), options)
 
 
 WALKS = list(_walks())
@@ -53,7 +66,7 @@ WALKS = list(_walks())
 
 @pytest.mark.parametrize("walk", WALKS, ids=str)
 def test_hiding_one_observation_lowers_what_is_said_and_accuses_nobody(walk: Walk) -> None:
-    every_look_counts(walk.source, walk.options)
+    every_look_counts(walk.source(), walk.options)
 
 
 # --- the recordings, file by file -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def _said(report: Report) -> str:
 
 @pytest.mark.parametrize("one", BROKEN, ids=lambda one: one.name)
 def test_a_broken_input_is_found_at_its_layer_in_its_words(one: Broken) -> None:
-    report = one.build().diagnose(one.target, **one.options)
+    report = one.report
     assert (report.verdict.status, report.verdict.layer, report.verdict.code) == (
         one.status,
         one.layer,
@@ -30,7 +30,7 @@ def test_a_broken_input_is_found_at_its_layer_in_its_words(one: Broken) -> None:
 
 @pytest.mark.parametrize("one", SOUND, ids=lambda one: one.name)
 def test_its_healthy_neighbour_stays_silent(one: Sound) -> None:
-    report = one.build().diagnose(one.target, **one.options)
+    report = one.report
     bad = [each for each in report.findings if each.status in ("fail", "inconclusive", "warn")]
     assert {each.code for each in bad} <= set(one.warns), _said(report)
     assert report.verdict.status == ("warning" if bad else "healthy"), _said(report)
@@ -38,7 +38,7 @@ def test_its_healthy_neighbour_stays_silent(one: Sound) -> None:
 
 def test_no_proven_finding_rests_on_evidence_that_was_not_looked_at() -> None:
     for one in BROKEN:
-        report = one.build().diagnose(one.target, **one.options)
+        report = one.report
         held = {each.id: each for each in report.observations}
         for finding in report.findings:
             for hypothesis in finding.hypotheses:

@@ -68,7 +68,9 @@ class Case:
     must_say: tuple[str, ...]
     must_not_say: tuple[str, ...]
 
-    def diagnose(self) -> Report:
+    @functools.cached_property
+    def report(self) -> Report:
+        """What is said of its files; worked out once in a process."""
         return diagnose(BytesSource(self.files))
 
 
@@ -222,7 +224,7 @@ def as_dict(report: Report) -> dict[str, Any]:
 
 def check(one: Case) -> None:
     """The status, layer and words that the case asks for, and none that it forbids."""
-    report = one.diagnose()
+    report = one.report
     said = f"{report.verdict.status} at {report.verdict.layer}: {report.verdict.summary}"
     assert report.verdict.status == STATUS[one.status], said
     if one.status != "OK":

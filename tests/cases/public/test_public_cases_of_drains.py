@@ -22,7 +22,7 @@ def test_a_renamed_case_gives_the_same_under_its_new_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in names(*RANGE) if case(name).status != "OK"])
 def test_the_mended_twin_is_healthy(name: str) -> None:
-    report = mended(case(name)).diagnose()
+    report = mended(case(name)).report
     findings = [f"{one.code} {one.status} {one.sentence}" for one in report.findings]
     assert report.verdict.status == "healthy", f"{report.verdict.summary}\n{findings}"
 
