@@ -16,7 +16,7 @@ from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.cases.verdicts import said
 from tests.lab.recordings import MODES, recorded, report_of
-from tests.walk.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_kind import BROKEN, SOUND
 
 DRAINS = Path(__file__).parents[1] / "data" / "drain"
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")

@@ -12,7 +12,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.reports.report import Report
-from tests.walk.kinds_clients import APP, let_out
+from tests.walk.layers.resolution.egress_policies import APP, let_out
 
 
 def _objects() -> dict[str, Any]:

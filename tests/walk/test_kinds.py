@@ -6,7 +6,7 @@ import pytest
 
 from svcpath.reports.report import Report
 from tests.cases.public.case import contains, decisive_text
-from tests.walk.every_kind import BROKEN, SOUND, Broken, Sound
+from tests.walk.layers.every_kind import BROKEN, SOUND, Broken, Sound
 
 
 def _said(report: Report) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.walk.kinds_evidence import client_of
-from tests.walk.kinds_names import CONF
+from tests.fixtures.clients import client_of
+from tests.walk.layers.resolution.lookups import CONF
 
 NAME = "db.back.svc.cluster.local"
 

@@ -1,15 +1,21 @@
-"""Kinds of input about names: what the cluster DNS denies, whose namespace a name means, what a named resolver would hear."""
+"""What the cluster DNS denies, whose namespace a name means, what a named resolver would hear."""
 
 from __future__ import annotations
 
+from tests.fixtures.clients import client_of
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.objects import service
-from tests.walk.kinds import broken, sound
-from tests.walk.kinds_evidence import client_of
+from tests.walk.layers.kinds import broken, sound
 
 CONF = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"
+
+
 RECORD = "web.shop.svc.cluster.local"
+
+
 DENIED = "-2 Name or service not known"
+
+
 SILENT = "-3 Temporary failure in name resolution"
 
 
@@ -17,7 +23,7 @@ def _looked_up(*lines: str, conf: str = CONF, probe: str = "glibc-2.36") -> Clus
     return client_of(conf, "".join(f"{probe} {line}\n" for line in lines))
 
 
-# --- CoreDNS that does not see a Service ------------------------------------------------------------------------------
+# --- CoreDNS that does not see a Service -------------------------------------------------------------------------------
 
 
 @broken("fault", "resolution", "SP123", f"{RECORD}.", "10.96.10.1", "CoreDNS", client="pod/client")
@@ -78,7 +84,7 @@ def a_name_that_the_client_resolves_in_a_namespace_that_was_not_listed() -> Clus
     return made.settle()
 
 
-# --- the namespace that a name means ----------------------------------------------------------------------------------
+# --- the namespace that a name means -----------------------------------------------------------------------------------
 
 
 def _in_another_namespace(*lines: str, name: str = "api") -> Cluster:
@@ -123,7 +129,8 @@ def a_service_of_the_same_name_in_another_namespace() -> Cluster:
     return _in_another_namespace("web -> 10.96.10.1", f"{RECORD}. -> 10.96.10.1", name="web")
 
 
-# --- a resolver that the container does not have ----------------------------------------------------------------------
+# --- a resolver that the container does not have -----------------------------------------------------------------------
+
 
 _NDOTS_1 = CONF.replace("ndots:5", "ndots:1")
 

@@ -1,69 +1,12 @@
-"""Kinds of names that lead elsewhere: an ExternalName of another Service, and the host names of a headless one."""
+"""Host names of a headless Service's Pods."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.fixtures.objects import pod, port, service
-from tests.walk.kinds import broken, sound
-
-ALIAS = "svc/alias"
-
-# --- ExternalName -----------------------------------------------------------------------------------------------------
-
-
-def _alias(target: str, *, ready: bool = True) -> Cluster:
-    made = cluster()
-    made.add(service("alias", type="ExternalName", externalName=target))
-    for one in made.of("Pod"):
-        if not ready:
-            one["status"]["conditions"][0]["status"] = "False"
-            one["status"]["containerStatuses"][0]["ready"] = False
-    return made.settle()
-
-
-@broken("fault", "endpoints", "SP318", "web", "shop", "0 of 2", target=ALIAS)
-def an_external_name_of_a_service_without_a_ready_endpoint() -> Cluster:
-    return _alias("web.shop.svc.cluster.local", ready=False)
-
-
-@sound(target=ALIAS)
-def an_external_name_of_a_service_with_ready_endpoints() -> Cluster:
-    return _alias("web.shop.svc.cluster.local")
-
-
-@sound(target=ALIAS)
-def an_external_name_of_a_service_that_another_cluster_exports() -> Cluster:
-    return _alias("web.shop.svc.clusterset.local", ready=False)
-
-
-@sound(target=ALIAS)
-def an_external_name_of_a_service_in_a_namespace_that_was_not_read() -> Cluster:
-    return _alias("web.other.svc.cluster.local")
-
-
-@broken("warning", "service", "SP212", "web.", "search list", target=ALIAS)
-def an_external_name_of_one_label() -> Cluster:
-    return _alias("web")
-
-
-@broken("warning", "service", "SP212", "web.shop", target=ALIAS)
-def an_external_name_with_the_namespace_alone() -> Cluster:
-    return _alias("web.shop")
-
-
-@broken("warning", "service", "SP212", "web.shop.svc", target=ALIAS)
-def an_external_name_without_the_clusters_domain() -> Cluster:
-    return _alias("web.shop.svc")
-
-
-@sound(target=ALIAS)
-def an_external_name_of_two_labels_outside_the_cluster() -> Cluster:
-    return _alias("example.com")
-
-
-# --- host names of a headless Service ---------------------------------------------------------------------------------
+from tests.fixtures.objects import pod, port
+from tests.walk.layers.kinds import broken, sound
 
 
 def _members(*, ready: int = 3, subdomain: str = "web", **spec: Any) -> Cluster:
@@ -128,8 +71,3 @@ def the_name_of_a_pod_where_a_corefile_may_say_endpoint_pod_names() -> Cluster:
 @sound(as_name="web.shop")
 def a_name_with_its_namespace_that_looks_like_a_host_of_a_service() -> Cluster:
     return cluster().settle()
-
-
-@broken("fault", "service", "SP204", "http://db.example.com", target=ALIAS)
-def an_external_name_that_is_a_url() -> Cluster:
-    return _alias("http://db.example.com/x")
