@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.reports.report import FindingRecord
-from tests.walk.counter import World, edit
+from tests.walk.disproved.objects import World, edit
 
 
 @edit("SP211")

@@ -41,9 +41,7 @@ def test_what_one_node_does_not_show_leaves_it_possible() -> None:
     "route", ["10.244.2.0/24 via 10.0.0.12 dev eth0 mtu 1380", "10.244.2.12 dev eth0 mtu lock 1380"]
 )
 def test_a_routes_own_mtu_counts_before_its_interfaces(route: str) -> None:
-    made = routes._made(
-        routes.FINE, routes.SMALL, *routes._large(routes.BACKEND_ADDRESS, 3090), w1=(route,)
-    )
+    made = routes._made(routes.FINE, routes.SMALL, *routes._large(routes.BACKEND_ADDRESS, 3090), w1=(route,))
     if "via" in route:
         made.files["w1.routes.txt"] = made.files["w1.routes.txt"].replace("10.244.2.0/24 via 10.0.0.12 dev eth0\n", "")
     found = rival(routes._wide(made, {"eth0": 1500, "cni0": 1500}, {"eth0": 1500, "cni0": 1500}))

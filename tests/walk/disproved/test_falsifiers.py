@@ -23,7 +23,7 @@ from tests.fixtures import fake_tools, fake_world
 from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import port, service
 from tests.fixtures.options import Options
-from tests.walk.every_counter import COUNTER, counter
+from tests.walk.disproved.every import COUNTER, counter
 from tests.walk.layers.every_kind import BROKEN
 
 Shown = Callable[[str], bool]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from svcpath.reports.report import FindingRecord
-from tests.walk.counter import World, add_slice, edit, rewrite, service_of
+from tests.walk.disproved.objects import World, add_slice, edit, rewrite, service_of
 
 _SAVED = r"(?m)^\*nat$"
 
