@@ -1,9 +1,9 @@
-"""Counter-worlds of findings about clients and aliases."""
+"""Worlds in which a finding about clients and aliases is wrong."""
 
 from __future__ import annotations
 
 from svcpath.reports.report import FindingRecord
-from tests.walk.disproved.objects import World, edit
+from tests.walk.disproved.worlds import World, edit
 
 
 @edit("SP211")

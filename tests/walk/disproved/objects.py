@@ -1,59 +1,16 @@
-"""Worlds in which a finding is wrong: the same names and addresses, and what its falsifier looks for is there.
-
-Each entry edits objects and files in the one way that makes the hypothesis of its code false. A counter-world is not
-always the mended one (a Service's selector may be corrected, or the Pods labelled), since a falsifier speaks of the
-names it was printed with.
-"""
+"""Worlds in which a finding about objects, slices or sockets is wrong."""
 
 from __future__ import annotations
 
 import copy
-import gzip
 import re
 import shlex
 from collections.abc import Callable, Mapping
 
-from svcpath.reports.report import FindingRecord, Report
-from tests.fixtures.cluster import Cluster
-from tests.fixtures.documents import documents
+from svcpath.reports.report import FindingRecord
 from tests.fixtures.objects import Obj, endpoint_slice, pod, service
 from tests.fixtures.proc_net import proc_net
-
-World = Cluster
-
-
-def world(files: Mapping[str, bytes]) -> World:
-    """Evidence as a Cluster: every API object in one list, everything else as text."""
-    made = Cluster()
-    for path, raw in files.items():
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
-        name = path.removesuffix(".gz")
-        if name.endswith((".yaml", ".json")) and "kind" in text and '"nftables"' not in text:
-            for document in documents(name, text):
-                made.objects.extend(document.get("items", [document]))
-        else:
-            made.files[name] = text
-    return made
-
-
-Edit = Callable[[World, FindingRecord, dict[str, str]], None]
-COUNTER: dict[str, Edit] = {}
-
-
-def edit(*codes: str) -> Callable[[Edit], Edit]:
-    def register(one: Edit) -> Edit:
-        COUNTER.update(dict.fromkeys(codes, one))
-        return one
-
-    return register
-
-
-def counter(files: Mapping[str, bytes], finding: FindingRecord, report: Report) -> World:
-    made = copy.deepcopy(world(files))
-    command = finding.hypotheses[0].falsifier
-    words = {"service": report.target.service, "namespace": report.target.namespace, "command": command}
-    COUNTER[finding.code](made, finding, words)
-    return made
+from tests.walk.disproved.worlds import World, edit
 
 
 def service_of(made: World, words: Mapping[str, str]) -> Obj:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 from svcpath.reports.report import FindingRecord
-from tests.walk.disproved.objects import World, add_slice, edit, rewrite, service_of
+from tests.walk.disproved.objects import add_slice, rewrite, service_of
+from tests.walk.disproved.worlds import World, edit
 
 _SAVED = r"(?m)^\*nat$"
 

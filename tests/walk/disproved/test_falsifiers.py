@@ -23,7 +23,7 @@ from tests.fixtures import fake_tools, fake_world
 from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import port, service
 from tests.fixtures.options import Options
-from tests.walk.disproved.every import COUNTER, counter
+from tests.walk.disproved.every import WHERE_WRONG, where_wrong
 from tests.walk.layers.every_kind import BROKEN
 
 Shown = Callable[[str], bool]
@@ -194,14 +194,14 @@ def test_a_falsifier_holds_its_tongue_where_the_finding_is_right_and_speaks_wher
     command, shown = one.finding.hypotheses[0].falsifier, REFUTED[one.finding.code]
     here = fake_world.run(command, one.files, tmp_path / "broken")
     assert not shown(here), f"{command}\nwould refute a right finding by printing:\n{here}"
-    other = counter(one.files, one.finding, one.report)
-    there = fake_world.run(command, other.evidence(), tmp_path / "counter")
+    other = where_wrong(one.files, one.finding, one.report)
+    there = fake_world.run(command, other.evidence(), tmp_path / "wrong")
     assert shown(there), f"{command}\nsays nothing where the finding is wrong:\n{there}"
 
 
 @pytest.mark.parametrize("one", RUN, ids=str)
 def test_where_the_falsifier_speaks_the_finding_is_not_made(one: Printed) -> None:
-    other = counter(one.files, one.finding, one.report)
+    other = where_wrong(one.files, one.finding, one.report)
     target = f"svc/{one.report.target.service}" if one.report.target.service else ""
     options: Options = {"namespace": one.report.target.namespace, **one.options}
     again = diagnose(BytesSource(other.evidence()), target, **options)
@@ -216,7 +216,7 @@ def test_every_code_that_the_evidence_shows_is_run_or_named_as_not_run() -> None
     assert printed <= set(REFUTED) | set(NOT_RUN) | IN_A_FOLDER
     assert not set(REFUTED) & set(NOT_RUN)
     assert set(REFUTED) <= printed, "a check for a code that no evidence here shows"
-    assert set(REFUTED) <= set(COUNTER)
+    assert set(REFUTED) <= set(WHERE_WRONG)
 
 
 #: Names no API server would take; evidence from elsewhere may hold anything.
