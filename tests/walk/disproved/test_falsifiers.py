@@ -188,9 +188,7 @@ RUN = [one for one in ALL if one.finding.code in REFUTED and (one.where, one.fin
 
 
 @pytest.mark.parametrize("one", RUN, ids=str)
-def test_a_falsifier_holds_its_tongue_where_the_finding_is_right_and_speaks_where_it_is_wrong(
-    one: Printed, tmp_path: Path
-) -> None:
+def test_a_falsifier_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(one: Printed, tmp_path: Path) -> None:
     command, shown = one.finding.hypotheses[0].falsifier, REFUTED[one.finding.code]
     here = fake_world.run(command, one.files, tmp_path / "broken")
     assert not shown(here), f"{command}\nwould refute a right finding by printing:\n{here}"

@@ -57,9 +57,7 @@ def _diagnosed(reason: str, *, sick: bool = True, sockets: bool = True) -> Repor
     ],
 )
 @pytest.mark.parametrize("sick", [True, False])
-def test_a_node_that_no_command_reaches_leaves_the_verdict_open_and_names_what_to_look_at(
-    reason: str, sick: bool
-) -> None:
+def test_a_node_that_no_command_reaches_leaves_the_verdict_open_and_says_what_to_see(reason: str, sick: bool) -> None:
     report = _diagnosed(reason, sick=sick)
     assert (report.verdict.status, report.verdict.layer, report.verdict.code) == ("inconclusive", None, "SP624")
     found = next(one for one in report.findings if one.code == "SP624")

@@ -15,7 +15,7 @@ def rival(made: Cluster) -> HypothesisRecord:
     return found.hypotheses[1]
 
 
-def test_a_narrow_interface_is_supported_with_both_nodes_mtus_and_a_ping_that_would_refute_it() -> None:
+def test_a_narrow_interface_is_supported_by_both_nodes_mtus_and_a_ping_refutes_it() -> None:
     found = rival(routes.large_packets_are_lost_where_an_interface_is_narrow())
     assert found.standing == "supported"
     assert [one.sentence for one in found.supports] == [

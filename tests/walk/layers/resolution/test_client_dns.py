@@ -76,7 +76,7 @@ def test_other_servers_in_dns_config_do_not_know_the_service() -> None:
     assert "192.0.2.53" in report.verdict.summary
 
 
-def test_with_ndots_1_musl_asks_the_upstream_alone_and_what_it_answers_is_not_the_service() -> None:
+def test_with_ndots_1_musl_asks_the_upstream_alone_whose_answer_is_not_the_service() -> None:
     spec = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "1"}]}}
     name = "echo-server.service-ops"
     report = _diagnose(_with_client(**spec), as_name=name, resolver="musl")

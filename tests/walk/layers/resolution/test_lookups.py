@@ -8,7 +8,7 @@ from tests.walk.layers.resolution.lookups import CONF
 NAME = "db.back.svc.cluster.local"
 
 
-def test_a_name_that_the_clients_own_resolver_finds_is_there_whatever_services_the_evidence_has() -> None:
+def test_a_name_that_the_clients_own_resolver_finds_is_there() -> None:
     made = client_of(CONF, f"glibc-2.36 {NAME} -> 10.96.10.77\n")
     report = made.diagnose("svc/web", client="pod/client", as_name=NAME, resolver="glibc")
     assert not {one.code for one in report.findings} & {"SP101", "SP102", "SP118", "SP119"}
