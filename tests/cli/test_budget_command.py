@@ -10,7 +10,7 @@ import pytest
 
 from svcpath.cli.app import run
 
-CASES = Path(__file__).parents[1] / "data" / "cases"
+CASES = Path(__file__).parents[1] / "cases" / "public"
 
 DEPLOYMENT = """\
 # Source: web/templates/deployment.yaml

@@ -130,7 +130,7 @@ def _notes(found: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("note", [DEFAULT, BETA, BY_NAME, BY_NUMBER])
 @pytest.mark.parametrize("front", ["", _ingress(), _ingress("gce-internal", "{name: http}")])
-def test_a_backend_config_that_drains_longer_than_the_pod_lives_is_said_and_a_shorter_one_is_silent(
+def test_a_backend_config_that_drains_longer_than_the_pod_lives_is_said(
     note: str, front: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (said,) = _notes(_budget(tmp_path, capfd, _web(note), _config(300), front))
@@ -184,7 +184,7 @@ def test_a_backend_policy_is_read_at_a_gateway_of_gke_for_its_own_service(
 
 
 @pytest.mark.parametrize("which", ["config", "policy"])
-def test_a_health_check_of_gke_is_the_most_that_the_removal_takes_and_a_quicker_one_holds(
+def test_a_health_check_of_gke_bounds_the_removal_and_a_quicker_one_holds(
     which: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def found(threshold: int) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _pod(folder: Path, kind: tuple[str, str], name: str, grace: int, hook: str) 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind[1]))
 @pytest.mark.parametrize("hook", HOOKS)
-def test_a_hook_above_the_grace_period_is_lost_in_every_kind_and_spelling_and_its_mended_twin_is_silent(
+def test_a_hook_above_the_grace_period_is_lost_in_every_kind_and_spelling(
     kind: tuple[str, str], hook: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, broken = _budget(capfd, _pod(tmp_path, kind, "cart", 20, hook))
@@ -236,7 +236,7 @@ def test_a_health_check_of_google_cloud_is_read(tmp_path: Path, capfd: pytest.Ca
         ("do-loadbalancer-healthcheck-check-interval-seconds", "do-loadbalancer-healthcheck-unhealthy-threshold"),
     ],
 )
-def test_annotations_of_cloud_controllers_tell_the_removal_where_the_node_is_checked_for_its_last_pod(
+def test_annotations_of_cloud_controllers_tell_how_long_the_removal_takes(
     interval: str, threshold: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
@@ -249,7 +249,7 @@ def test_annotations_of_cloud_controllers_tell_the_removal_where_the_node_is_che
     assert _budget(capfd, path)[1]["terms"][0]["seconds"] == 30
 
 
-def test_a_deregistration_delay_longer_than_the_pod_lives_or_shorter_than_a_request_is_said(
+def test_a_deregistration_delay_above_the_grace_or_below_a_request_is_said(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from svcpath.cli.app import run
-from tests.manifests import SERVICE
+from tests.fixtures.manifests import SERVICE
 
 POD = """\
 apiVersion: API
@@ -64,7 +64,7 @@ def _codes(found: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(
     ("first", "outcome", "code"), [("nginx -s quit; sleep 20", "lost", 1), ("sleep 20 && nginx -s quit", "holds", 0)]
 )
-def test_a_hook_that_stops_the_server_before_it_waits_does_not_hold_and_its_mended_order_does(
+def test_a_hook_that_stops_the_server_before_it_waits_does_not_hold(
     budget: Any, first: str, outcome: str, code: int
 ) -> None:
     hook = f'{{exec: {{command: [sh, -c, "{first}"]}}}}'
@@ -76,7 +76,7 @@ def test_a_hook_that_stops_the_server_before_it_waits_does_not_hold_and_its_mend
         assert {one["line"] for one in found["findings"]} == {16}
 
 
-def test_a_hook_of_unknown_length_has_its_best_margins_in_between_and_no_patch_is_pressed(budget: Any) -> None:
+def test_a_hook_of_unknown_length_has_margins_in_between_and_no_patch_is_pressed(budget: Any) -> None:
     _, found = budget(_manifest(grace="30", hook="{exec: {command: [/wait-shutdown]}}") + SERVICE)
     assert [one["seconds"] for one in found["margins"]] == [15, 15, 15]
     assert found["workloads"][0]["first_to_change"] == ""
@@ -265,7 +265,7 @@ def test_a_proxy_that_a_mesh_injects_is_said_to_be_missing_in_the_manifest(budge
     )
 
 
-def test_the_shorter_of_two_hooks_on_the_path_is_the_first_to_change_and_has_the_finding(budget: Any) -> None:
+def test_the_shorter_of_two_hooks_on_the_path_changes_first_and_has_the_finding(budget: Any) -> None:
     second = (
         "      - name: envoy\n        image: example.org/envoy:1\n        ports: [{containerPort: 8080}]\n"
         "        lifecycle: {preStop: {sleep: {seconds: 3}}}\n"

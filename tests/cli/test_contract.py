@@ -13,8 +13,8 @@ import pytest
 
 from svcpath.evidence.sources.recordings import recording_files
 from tests.cli.running import svcpath
-from tests.walk.clusters import Cluster
-from tests.walk.every_kind import BROKEN, SOUND
+from tests.fixtures.cluster import Cluster
+from tests.walk.layers.every_kind import BROKEN, SOUND
 
 WHO = ("-n", "service-ops", "--from", "pod/client")
 
@@ -150,7 +150,7 @@ def test_quiet_is_the_verdict_on_one_line_and_verbose_is_more_than_the_plain_for
     assert len(healthy.out.splitlines()) == 11
 
 
-def test_the_same_evidence_gives_the_same_bytes_whatever_the_folder_the_order_and_the_names_of_ways(
+def test_the_same_evidence_gives_the_same_bytes_whatever_folder_order_and_way(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forms = ("json", "markdown", "terminal")

@@ -7,8 +7,8 @@ from svcpath.walk.symptoms import SYMPTOMS, recognise
 
 from svcpath.walk.findings.catalogue import catalogue
 from tests.cli.running import svcpath
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import port
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import port
 
 
 @pytest.mark.parametrize("code", catalogue())
@@ -98,7 +98,7 @@ def _standings(made: Cluster) -> tuple[str, dict[str, str]]:
     return report.verdict.status, said
 
 
-def test_refused_leaves_the_reject_and_the_unbound_port_open_without_a_look_at_either() -> None:
+def test_refused_leaves_the_reject_and_the_unbound_port_open_if_nobody_looked() -> None:
     status, said = _standings(cluster(sockets=False).settle())
     assert status == "inconclusive"
     assert said[REJECT] == "possible"
@@ -121,7 +121,7 @@ def test_rule_dumps_close_the_reject_and_leave_the_unbound_port_open() -> None:
     assert said[REJECT] == "refuted"
 
 
-def test_both_looked_at_leave_nothing_open_and_the_verdict_stands_without_the_symptom() -> None:
+def test_both_looked_at_leave_nothing_open_and_the_symptom_changes_nothing() -> None:
     made = cluster().settle()
     made.dumps = True
     status, said = _standings(made)

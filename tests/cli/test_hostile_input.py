@@ -24,8 +24,8 @@ from svcpath.reports.renderers import markdown, terminal
 from svcpath.reports.report import VerdictRecord, encode
 from svcpath.reports.views.diagnosis import document
 from tests.cli.running import Ran, svcpath
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import pod, port
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import pod, port
 
 SERVICE = b"""apiVersion: v1
 kind: Service
@@ -330,7 +330,7 @@ def test_a_socket_list_cut_anywhere_accuses_no_pod(size: int) -> None:
     assert verdict.status != "fault", verdict.summary
 
 
-def test_a_whole_list_without_a_socket_accuses_unless_a_probe_or_a_connection_found_the_port_open() -> None:
+def test_a_whole_list_without_a_socket_accuses_unless_the_port_was_found_open() -> None:
     """150 bytes are the header, whole: what a Pod's kernel prints when nothing is open."""
     files = FILES["iptables"]
     empty = {**files, SOCKETS: files[SOCKETS][:150]}

@@ -12,7 +12,7 @@ import pytest
 from svcpath.cli.app import run
 from svcpath.evidence.sources.recordings import recording_files
 
-CASES = Path(__file__).parent.parent / "data" / "cases"
+CASES = Path(__file__).parent.parent / "cases" / "public"
 NAME = "echo-server.service-ops.svc.cluster.local"
 DOUBLED = f"{NAME}.service-ops.svc.cluster.local"
 NEVER_SEARCH = {"node-resolve4", "dnspython", "nginx"}

@@ -24,7 +24,7 @@ nodes,BACKEND,0,UP,,,
 """
 
 
-def test_servers_states_are_read_without_frontends_and_without_the_mark_of_a_running_check() -> None:
+def test_servers_states_are_read_without_frontends_and_marks_of_a_running_check() -> None:
     assert states(STATISTICS) == {"w1": ("UP 2/3", "L7STS 503"), "w2": ("UP", "L7OK 200")}
 
 
@@ -72,7 +72,7 @@ def _node() -> Iterator[Node]:
 
 
 @pytest.mark.skipif(shutil.which("haproxy", path="/usr/local/sbin:/usr/sbin:/usr/bin") is None, reason="no haproxy")
-def test_a_node_whose_health_port_says_503_is_seen_to_fail_a_check_and_then_to_be_out(tmp_path: Path) -> None:
+def test_a_node_whose_health_port_says_503_fails_a_check_and_then_is_out(tmp_path: Path) -> None:
     import socket
 
     with socket.socket() as free:

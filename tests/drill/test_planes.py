@@ -70,7 +70,7 @@ def test_a_change_lies_between_the_monitors_words_where_there_is_one(tmp_path: P
     store.close()
 
 
-def test_the_loop_prints_a_table_once_and_again_when_it_differs_and_ends_with_its_input(tmp_path: Path) -> None:
+def test_the_loop_prints_a_table_when_it_differs_and_ends_with_its_input(tmp_path: Path) -> None:
     (tmp_path / "nft").write_text(
         '#!/bin/sh\n[ "$4" = ip ] && [ "$3" = ip ] && cat "$TABLE" && exit 0\n[ "$3" = ip ] && cat "$TABLE"\n'
     )

@@ -159,7 +159,7 @@ def test_a_websocket_stays_on_one_connection_until_the_server_says_close() -> No
         assert sum("opened" in row["detail"] for row in rows) >= 2
 
 
-def test_a_websocket_whose_server_dies_is_cut_and_one_that_is_refused_an_upgrade_is_an_error() -> None:
+def test_a_websocket_whose_server_dies_is_cut_and_a_refused_upgrade_is_an_error() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
 
     def die() -> None:

@@ -6,6 +6,7 @@ Recordings of one cluster are alike, so together they pack to a fraction of what
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import json
@@ -17,6 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
+
+from svcpath.api import diagnose
+from svcpath.evidence.sources.memory import BytesSource
+from svcpath.reports.report import Report
 
 DATA = Path(__file__).parents[1] / "data" / "lab"
 MODES = ("iptables", "nftables")
@@ -49,6 +54,28 @@ def shipped(mode: str) -> Iterator[Recording]:
                     found.setdefault(fault, {})[name] = read.read()
     for fault, files in sorted(found.items()):
         yield Recording(fault, mode, json.loads(files.pop("expected.json")), files)
+
+
+@functools.cache
+def recorded(mode: str) -> dict[str, Recording]:
+    """The recordings of a mode by their fault."""
+    return {one.fault: one for one in shipped(mode)}
+
+
+@functools.cache
+def report_of(mode: str, fault: str) -> Report:
+    """What diagnose says on a recording, asked as the score asks; once in a process."""
+    recording = recorded(mode)[fault]
+    target = recording.told["target"]
+    return diagnose(
+        BytesSource(recording.files),
+        f"svc/{target['service']}",
+        namespace=target["namespace"],
+        client=f"pod/{target['from']}",
+        port=target.get("port", ""),
+        as_name=target.get("as", ""),
+        resolver=target.get("resolver", ""),
+    )
 
 
 def pack(folder: Path, score: Path, mode: str) -> tuple[int, int]:

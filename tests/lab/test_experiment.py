@@ -161,7 +161,7 @@ def _free_port() -> int:
         return int(held.getsockname()[1])
 
 
-def test_the_echo_server_answers_switches_its_health_and_finishes_what_it_accepted_on_term() -> None:
+def test_the_echo_server_answers_switches_its_health_and_finishes_on_term() -> None:
     port, script = _free_port(), manifests.folder() / "server.py"
     environment = {**os.environ, "PORT": str(port), "BIND": "127.0.0.1", "ON_STOP": "finish"}
     process = subprocess.Popen([sys.executable, "-u", script], env=environment, stdout=subprocess.PIPE, text=True)

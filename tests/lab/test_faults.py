@@ -227,7 +227,7 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
     assert found["three"].expect.layers == ("ports",)
 
 
-def test_plain_manifests_go_into_the_scenes_namespace_and_name_target_and_client_themselves(tmp_path: Path) -> None:
+def test_plain_manifests_name_target_and_client_and_go_into_the_scenes_namespace(tmp_path: Path) -> None:
     manifests = [
         {"kind": "Namespace", "metadata": {"name": "shop"}},
         {"kind": "Service", "metadata": {"name": "web", "namespace": "shop"}},

@@ -55,7 +55,7 @@ def test_ipv6_is_in_brackets_in_a_url() -> None:
     assert url_host(ipaddress.ip_address("172.30.0.11")) == "172.30.0.11"
 
 
-def test_kube_proxys_configuration_names_the_mode_and_leaves_the_machines_conntrack_alone() -> None:
+def test_kube_proxys_configuration_names_the_mode_and_leaves_conntrack_alone() -> None:
     config = yaml.safe_load(configs.kube_proxy(layout(3, "dual"), "nftables"))
     assert config["mode"] == "nftables"
     assert config["clusterCIDR"] == "10.244.0.0/16,fd00:244::/56"

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
-import svcpath
-from svcpath.evidence.sources.memory import BytesSource
 from svcpath.lab.faults.fault import Expect, Fault, shipped
 from svcpath.lab.score.row import row
 from svcpath.reports.score import Given
-from tests.lab.recordings import MODES, Recording
-from tests.lab.recordings import shipped as recordings
+from tests.lab.recordings import MODES, recorded, report_of
 
 pytestmark = [pytest.mark.timeout(120)]
 
 
-@functools.cache
-def recorded(mode: str) -> dict[str, Recording]:
-    return {one.fault: one for one in recordings(mode)}
-
-
-def given(one: Recording) -> Given:
-    """What diagnose says on the recording, asked as the score asks."""
-    target = one.told["target"]
-    report = svcpath.diagnose(
-        BytesSource(one.files),
-        f"svc/{target['service']}",
-        namespace=target["namespace"],
-        client=f"pod/{target['from']}",
-        port=target.get("port", ""),
-        as_name=target.get("as", ""),
-        resolver=target.get("resolver", ""),
-    )
-    verdict = report.verdict
+def given(mode: str, fault: str) -> Given:
+    """What diagnose says on the recording, in the words of the score."""
+    verdict = report_of(mode, fault).verdict
     return Given(
         status=verdict.status,
         layer=verdict.layer or "",
@@ -56,7 +36,7 @@ def test_a_recorded_fault_gets_the_verdict_that_it_expects(mode: str, fault: str
         name=fault,
         expect=Expect(status=tuple(expect["status"]), layer=tuple(expect["layer"]), codes=tuple(expect["codes"])),
     )
-    judged = row(made, mode, given(one), 0.0)
+    judged = row(made, mode, given(mode, fault), 0.0)
     assert judged.mark == "right", judged.given
 
 

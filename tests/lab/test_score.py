@@ -76,7 +76,7 @@ def test_a_report_is_read_by_its_contract() -> None:
         given_by({})
 
 
-def test_the_committed_results_are_what_their_contract_says_and_accuse_nobody_falsely() -> None:
+def test_the_committed_results_fit_their_contract_and_accuse_nobody_falsely() -> None:
     path = Path(__file__).parents[2] / "results" / "score.json"
     kept = msgspec.json.decode(path.read_bytes(), type=ScoreContract)
     assert kept.totals["rows"] == len(kept.rows)

@@ -30,10 +30,10 @@ from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import Scene
 from svcpath.lab.home import LabSpec
 from svcpath.reports.report import Report
+from tests.fixtures.hiding import every_look_counts
+from tests.fixtures.options import Asked
 from tests.live.conftest import Lab
 from tests.live.turns import turn
-from tests.walk.dropping import every_look_counts
-from tests.walk.options import Asked
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 

@@ -76,9 +76,7 @@ def test_with_no_exec_the_audit_log_holds_no_verb_on_anything_inside_a_pod(lab: 
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_without_allow_flags_nothing_is_written_but_reviews_of_ones_own_rights_and_the_exec(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_without_allow_flags_only_reviews_of_own_rights_and_the_exec_are_written(lab: Lab, tmp_path: Path) -> None:
     with listening(lab.audit_log) as heard:
         for words in everything(lab, tmp_path):
             run(words)

@@ -60,7 +60,7 @@ def test_requests_finish_behind_a_hook_and_are_cut_without_one(lab: Lab, tmp_pat
     assert cut["measured"]["failed"] > 0
 
 
-def test_a_load_balancer_removes_a_node_later_than_the_cluster_and_a_short_hook_does_not_last(
+def test_a_load_balancer_removes_a_node_late_and_a_short_hook_does_not_last(
     lab: Lab, tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
     played = _played(lab, tmp_path, 6, "pass", "fail")

@@ -22,10 +22,10 @@ from svcpath.reports.views import budget_page, drift_page, resolution_page, time
 from svcpath.reports.views import drill as drill_view
 from svcpath.reports.views import score as score_view
 from svcpath.reports.views.diagnosis_page import page as page_of
+from tests.fixtures.cluster import cluster
 from tests.reports.conftest import Scheme
 from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
 from tests.reports.test_html import timeline
-from tests.walk.clusters import cluster
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parent.parent.parent
-CASES = ROOT / "tests" / "data" / "cases"
+CASES = ROOT / "tests" / "cases" / "public"
 SHOTS = ROOT / "ci-output"
 
 

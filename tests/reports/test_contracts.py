@@ -22,6 +22,7 @@ from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded
 from tests.reports.write_schemas import path_of, text_of
 
 DATA = Path(__file__).parent.parent / "data"
+CASES = Path(__file__).parent.parent / "cases" / "public"
 
 
 def results() -> list[Record]:
@@ -35,7 +36,7 @@ def results() -> list[Record]:
         *api.trace(source, "10.96.0.10", 53, "UDP"),
         score(),
         drill(),
-        api.budget(api.manifests(DATA / "cases" / "62-prestop-longer-than-grace"), longest_request=6),
+        api.budget(api.manifests(CASES / "62-prestop-longer-than-grace"), longest_request=6),
         _drain(),
     ]
 

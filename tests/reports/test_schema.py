@@ -13,8 +13,8 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report, decode, encode
-from tests.walk.cases import case, names
-from tests.walk.every_kind import BROKEN, SOUND
+from tests.cases.public.case import case, names
+from tests.walk.layers.every_kind import BROKEN, SOUND
 
 
 def _shipped(name: str) -> Any:
@@ -27,9 +27,9 @@ def _reports() -> Iterator[tuple[str, Report]]:
             report = diagnose(recording(mode), f"svc/{service}", namespace="service-ops", symptom="refused")
             yield f"{mode} {service}", report
     for name in names(1, 99):
-        yield name, case(name).diagnose()
+        yield name, case(name).report
     for one in (*BROKEN, *SOUND):
-        yield one.name, one.build().diagnose(one.target, **one.options)
+        yield one.name, one.report
 
 
 def test_every_report_keeps_to_the_schema_and_comes_back_as_it_was() -> None:

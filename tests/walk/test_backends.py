@@ -11,9 +11,9 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.every_kind import BROKEN, SOUND
-from tests.walk.objects import NAMESPACE
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import NAMESPACE
+from tests.walk.layers.every_kind import BROKEN, SOUND
 
 
 def tampered(made: Cluster, count: int) -> Report:
@@ -80,7 +80,7 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
 
 def test_two_ports_of_one_address_are_two_backends() -> None:
     """Pods of the host network; a kube-proxy that told endpoints by address alone held one of them."""
-    folder = Path(__file__).parents[1] / "data" / "cases" / "31-same-ip-different-port-hostnetwork"
+    folder = Path(__file__).parents[1] / "cases" / "public" / "31-same-ip-different-port-hostnetwork"
     report = diagnose(FilesSource([folder]), "svc/hn", namespace="shop")
     told = {(row.pod, one.port, one.state) for row in report.backends for one in row.tables}
     assert told == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}
@@ -138,7 +138,7 @@ def test_a_row_never_says_more_than_the_layers_do(client: str) -> None:
         options = one.options.copy()
         if client:
             options["client"] = client
-        report = one.build().diagnose(one.target, **options)
+        report = one.build().diagnose(one.target, **options) if client else one.report
         ended = {layer.name: layer.status for layer in report.layers}
         seen = {each.state for row in report.backends for each in row.tables if not client or each.node == "w1"}
         if ended["dataplane"] == "pass":

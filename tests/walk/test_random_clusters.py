@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svcpath.reports.report import Report
-from tests.walk.clusters import Cluster, cluster
-from tests.walk.objects import Obj, endpoint, pod, port
+from tests.fixtures.cluster import Cluster, cluster
+from tests.fixtures.objects import Obj, endpoint, pod, port
 
 NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 

@@ -67,7 +67,7 @@ def oracles() -> tuple[dict[str, list[str]], list[str]]:
 @pytest.mark.root
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("grid_of", "share"), [(grid.jobs, 1.0), (odd_grid.jobs, 0.4)], ids=["usual", "odd"])
-def test_every_model_ends_as_its_real_resolver_and_asks_the_same_questions_in_the_same_order(
+def test_every_model_asks_and_ends_as_its_real_resolver_does(
     grid_of: Jobs, share: float, tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
     if os.geteuid() != 0:

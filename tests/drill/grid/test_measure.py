@@ -45,7 +45,7 @@ def test_the_measured_side_knows_nothing_of_the_model() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_connection_that_was_held_tells_the_end_before_the_log_and_the_log_before_the_status() -> None:
+def test_a_held_connection_tells_the_end_before_the_log_and_that_before_the_status() -> None:
     status = _End({"app": 0, "proxy": 0}, {"app": ZERO + 6, "proxy": ZERO + 6})
     log = [f"app {ZERO + 6.3} end", f"proxy {ZERO + 6.4} end", f"app {ZERO + 6} signal SIGTERM"]
     run = _run("sidecar-holds")

@@ -42,7 +42,7 @@ def _sysctls(number: str) -> Sysctls:
     return Sysctls({name.strip(): value.strip() for name, equals, value in parts if equals})
 
 
-def test_a_pod_that_can_not_reach_itself_has_its_masquerade_rule_and_a_port_without_hairpin() -> None:
+def test_a_pod_that_cannot_reach_itself_has_a_masquerade_rule_and_no_hairpin() -> None:
     services, slices = case_objects("37")
     table = fullest(Kind.IPTABLES_SAVE, case_text("37", "iptables-save.txt"))
     assert drift(table, services, slices, NODE).clean

@@ -17,7 +17,7 @@ def _addresses(one: Any, slices: list[Any], node: NodeView = NODE, kind: str = "
     return sorted(backend.address for backend in item.for_packet(Origin.POD, "10.0.0.9").backends)
 
 
-def test_an_endpoint_that_is_not_ready_is_used_only_when_it_terminates_and_none_is_ready() -> None:
+def test_an_unready_endpoint_is_used_only_when_it_terminates_and_none_is_ready() -> None:
     one = service("s", "10.96.0.5")
     both = [endpoint("10.0.0.1"), endpoint("10.0.0.2", ready=False, terminating=True)]
     assert _addresses(one, [slice_of("s", both)]) == ["10.0.0.1"]

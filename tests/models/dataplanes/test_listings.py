@@ -140,7 +140,7 @@ def test_a_server_whose_weight_is_not_told_pins_nobody() -> None:
     assert [one.weight for one in pinned(templates, _recognised(VERSION + drained))] == [0]
 
 
-def test_a_frontend_with_a_line_that_was_not_understood_is_undecided_and_its_neighbour_is_not() -> None:
+def test_a_line_that_was_not_understood_leaves_its_frontend_alone_undecided() -> None:
     text = VERSION + (
         "TCP  10.96.40.80:80 rr\n  -> 10.244.1.80:8080 Masq 1 0 0\n  -> 10.244.2.80 broken\n"
         "TCP  10.96.40.81:80 rr\n  -> 10.244.1.80:8080 Masq 1 0 0\n"
@@ -262,7 +262,7 @@ def test_cilium_s_wildcard_of_a_cluster_ip_is_no_frontend() -> None:
     assert _drift(_recognised(text)).clean
 
 
-def test_a_global_service_may_have_backends_of_other_clusters_and_a_plain_one_may_not() -> None:
+def test_only_a_global_service_may_have_backends_of_other_clusters() -> None:
     text = LIST + "                                           3 => 10.8.0.5:8080/TCP (active)\n"
     (row,) = _drift(_recognised(text)).rows
     assert (row.kind, row.backend) == (Difference.STALE, Backend("10.8.0.5", 8080))
@@ -290,7 +290,7 @@ def test_a_local_redirect_policy_is_said_and_not_taken_for_drift() -> None:
     assert [row.kind for row in _drift(_recognised(text.replace("LocalRedirect", "ClusterIP    "))).rows]
 
 
-def test_calico_gives_the_outside_every_backend_of_a_cluster_ip_whose_internal_policy_is_local() -> None:
+def test_calico_gives_the_outside_every_backend_under_an_internal_policy_local() -> None:
     text = "10.96.40.80 port 80 proto 6 id 29 count 1 local 0 flags , internal-local\n\t29:0\t 10.244.2.80:8080\n"
     elsewhere = slice_of(
         "web", [endpoint("10.244.2.80", node="w2")], [{"name": "p80", "port": 8080, "protocol": "TCP"}]

@@ -71,7 +71,7 @@ def test_every_backend_of_a_thousand_has_its_share(made: Callable[[int, int], Se
 
 
 @pytest.mark.parametrize(("made", "lines"), [(iptables, 900), (nftables, 1)])
-def test_each_chain_that_a_cut_dump_lacks_is_a_doubt_and_the_others_keep_their_shares(
+def test_a_chain_that_a_cut_dump_lacks_is_a_doubt_and_the_others_keep_their_shares(
     made: Callable[[int, int], ServiceTable], lines: int
 ) -> None:
     """Every branch that meets a missing chain may go on to the next rule: two to the power of 900 ways, if told apart."""

@@ -54,7 +54,7 @@ def test_every_dump_agrees_with_the_services_it_was_made_from(name: str, kind: K
     assert report.clean, report.rows or report.undecided
 
 
-def test_a_node_s_own_packet_is_filtered_before_it_is_translated_in_the_older_nftables_layout() -> None:
+def test_the_older_nftables_layout_filters_a_nodes_packet_before_it_translates_it() -> None:
     table = fullest(Kind.NFT_LIST, (ORACLE / "nft-list-table.txt").read_text(), addresses=NODE_ADDRESSES)
     packet = Packet("192.168.0.2", Origin.NODE, "TCP", "192.168.99.22", 80)
     assert said(trace(table, packet)) == "DROP"

@@ -55,7 +55,7 @@ def test_a_rule_by_source_sends_only_that_source_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("selector", ["fwmark 0x200/0xf00", "iif eth0", "ipproto tcp dport 80"])
-def test_a_rule_that_asks_for_more_than_addresses_leaves_open_what_its_table_would_decide(selector: str) -> None:
+def test_a_rule_that_asks_for_more_than_addresses_leaves_its_tables_outcome_open(selector: str) -> None:
     rules = [RULES[0], f"9:\tfrom all {selector} lookup 2004", *RULES[1:]]
     assert _way([*MAIN, "local default dev lo table 2004"], "10.244.2.7", "", rules) == "open"
     assert _way([*MAIN, "10.9.0.0/16 dev lo table 2004"], "10.244.2.7", "", rules) == "cni0"

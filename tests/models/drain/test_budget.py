@@ -93,7 +93,7 @@ def test_load_balancer_settings_beside_the_manifest_make_the_removal_term() -> N
     assert half.term(REMOVAL).seconds is None
 
 
-def test_a_request_longer_than_the_hook_is_lost_only_where_the_application_is_known_to_exit() -> None:
+def test_a_request_longer_than_the_hook_is_lost_only_where_the_application_exits() -> None:
     made = workload(container(sleep=10), grace=60)
     longest: Terms = {**ALL, "longest": 30.0}
     assert of(made, OnSignal.EXIT, **longest).outcome is Outcome.LOST

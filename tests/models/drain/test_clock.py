@@ -29,7 +29,7 @@ def test_signal_and_kill(given: tuple[float, float], expected: tuple[float, floa
     assert (found.signal, found.kill) == expected
 
 
-def test_a_sidecar_is_signalled_after_all_others_ended_or_when_the_grace_period_is_used_up() -> None:
+def test_a_sidecar_is_signalled_after_all_others_ended_or_at_the_end_of_the_grace() -> None:
     assert sidecar_stop("s", 0, 20, 12).signal == 12
     assert sidecar_stop("s", 15, 20, 12).signal == 15
     assert (sidecar_stop("s", 0, 20, 25).signal, sidecar_stop("s", 0, 20, 25).kill) == (20, 22)
@@ -85,7 +85,7 @@ def test_the_application_always_has_two_seconds_between_signal_and_kill(hook: fl
     st.integers(0, 40), st.integers(0, 30), st.integers(0, 20), st.integers(0, 20), st.integers(0, 9),
     st.sampled_from(OnSignal),
 )  # fmt: skip
-def test_a_container_ends_between_its_signal_and_its_kill_and_with_its_kill_where_the_end_is_not_orderly(
+def test_a_container_ends_between_its_signal_and_its_kill_or_by_the_kill(
     hook: int, grace: int, drained: int, longest: int, shutdown: int, on_signal: OnSignal
 ) -> None:
     one, load = stop("app", hook, grace), Load(drained, longest, shutdown)

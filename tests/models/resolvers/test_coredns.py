@@ -119,7 +119,7 @@ def test_the_cluster_zone_answers_as_the_recorded_coredns(scenario: str) -> None
     assert compared >= 8
 
 
-def test_a_forwarded_name_whose_answer_is_not_in_evidence_stays_unknown_and_names_the_line() -> None:
+def test_a_forwarded_name_without_an_answer_stays_unknown_and_names_the_line() -> None:
     response = CoreDns(parse(KUBEADM), CLUSTER).respond("www.example.com", "A")
     assert isinstance(response, Unknown)
     assert "line 13" in response.reason
@@ -219,7 +219,7 @@ def test_a_fallthrough_of_the_cluster_zone_and_poisonous_templates_are_found() -
     ]
 
 
-def test_a_node_cache_forwards_the_cluster_zone_over_tcp_and_its_placeholders_are_no_error() -> None:
+def test_a_node_cache_forwards_over_tcp_and_its_placeholders_are_no_error() -> None:
     text = "cluster.local:53 {\n  forward . __PILLAR__CLUSTER__DNS__ {\n    force_tcp\n  }\n}\n"
     assert codes(text) == [("force-tcp", 2), ("placeholder", 2)]
     assert all(finding.severity == "info" for finding in lint(parse(text)))

@@ -33,7 +33,7 @@ FAILED = Outcome(ok=False, code="UnknownHostException", text="java.net.UnknownHo
         (Settings(security_manager=True, version=25), 30),
     ],
 )
-def test_the_positive_ttl_comes_from_the_security_property_then_the_flag_then_the_default(
+def test_the_positive_ttl_comes_from_the_property_then_the_flag_then_the_default(
     settings: Settings, seconds: int
 ) -> None:
     assert policy(settings).positive == seconds

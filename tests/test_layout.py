@@ -1,0 +1,32 @@
+"""What a stranger meets in these folders: names that fit a line, files that can be read in one go, a guide that is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+FILES = sorted(TESTS.rglob("*.py"))
+GUIDE = (TESTS.parent / "CONTRIBUTING.md").read_text()
+
+
+def test_no_tests_name_is_longer_than_80_characters() -> None:
+    names = [name for path in FILES for name in re.findall(r"(?m)^ *(?:async )?def (test_\w+)", path.read_text())]
+    assert [name for name in names if len(name) > 80] == []
+
+
+def test_no_file_of_tests_is_longer_than_400_lines() -> None:
+    long = {str(path.relative_to(TESTS)): path.read_text().count("\n") for path in FILES}
+    assert {path: lines for path, lines in long.items() if lines > 400} == {}
+
+
+def test_the_case_in_the_guide_is_the_one_that_runs() -> None:
+    shown = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    assert (TESTS / "cases" / "service" / "left-to-another-proxy" / "case.yaml").read_text() in shown
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`(tests/(?!.*LAYER)[\w./-]+)`", GUIDE))))
+def test_every_path_of_tests_in_the_guide_is_there(path: str) -> None:
+    assert (TESTS.parent / path).exists()

@@ -1,0 +1,303 @@
+"""Worlds in which a finding about objects, slices or sockets is wrong."""
+
+from __future__ import annotations
+
+import copy
+import re
+import shlex
+from collections.abc import Callable, Mapping
+
+from svcpath.reports.report import FindingRecord
+from tests.fixtures.objects import Obj, endpoint_slice, pod, service
+from tests.fixtures.proc_net import proc_net
+from tests.walk.disproved.worlds import World, edit
+
+
+def service_of(made: World, words: Mapping[str, str]) -> Obj:
+    return made.get("Service", words["service"])
+
+
+def _slices(made: World, words: Mapping[str, str]) -> list[Obj]:
+    return [
+        one
+        for one in made.of("EndpointSlice")
+        if one["metadata"].get("labels", {}).get("kubernetes.io/service-name") == words["service"]
+    ]
+
+
+def add_slice(made: World, words: Mapping[str, str], address: str = "10.244.9.9") -> None:
+    service = service_of(made, words)
+    ports = [
+        {"name": one.get("name", ""), "port": one["port"], "protocol": one.get("protocol", "TCP")}
+        for one in service["spec"]["ports"]
+    ]
+    endpoints = [{"addresses": [address], "conditions": {"ready": True, "serving": True, "terminating": False}}]
+    made.add(endpoint_slice(f"{words['service']}-new", words["service"], endpoints, ports, managed_by="staff"))
+    made.of("EndpointSlice")[-1]["metadata"]["namespace"] = words["namespace"]
+
+
+def _ready(one: Obj) -> None:
+    one["status"]["phase"] = "Running"
+    one["metadata"].pop("deletionTimestamp", None)
+    one["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    for gate in one["spec"].get("readinessGates", ()):
+        one["status"]["conditions"].append({"type": gate["conditionType"], "status": "True"})
+    one["status"]["containerStatuses"] = [
+        {"name": each["name"], "ready": True, "restartCount": 0, "state": {"running": {}}}
+        for each in one["spec"]["containers"]
+    ]
+    if not one["status"].get("podIPs"):
+        one["status"].update(podIP="10.244.9.1", podIPs=[{"ip": "10.244.9.1"}])
+    one["spec"]["nodeName"] = one["spec"].get("nodeName") or "w1"
+
+
+def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
+    selector = service_of(made, words)["spec"].get("selector") or {}
+    return [
+        one
+        for one in made.of("Pod")
+        if all((one["metadata"].get("labels") or {}).get(key) == value for key, value in selector.items())
+    ]
+
+
+@edit("SP301", "SP304")
+def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    if words["service"] not in {one["metadata"]["name"] for one in made.of("Service")}:
+        made.add(service(words["service"]))["metadata"]["namespace"] = words["namespace"]
+    selector = service_of(made, words)["spec"].setdefault("selector", {"app": "any"})
+    pods = [one for one in made.of("Pod") if one["metadata"].get("namespace") == words["namespace"]]
+    if not pods:
+        pods = [made.add(pod("fresh-1", ("10.244.9.8",)))]
+        pods[0]["metadata"]["namespace"] = words["namespace"]
+    for one in pods:
+        one["metadata"]["labels"] = {**(one["metadata"].get("labels") or {}), **selector}
+        _ready(one)
+    for one in _slices(made, words):
+        made.objects.remove(one)
+    made.settle()
+
+
+@edit("SP302", "SP308")
+def _sp302_sp308(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    add_slice(made, words)
+
+
+@edit("SP303", "SP315", "SP409")
+def _sp303_sp315_sp409(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    for one in _slices(made, words):
+        made.objects.remove(one)
+    made.settle()
+
+
+@edit("SP305", "SP314", "SP316", "SP505")
+def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    for one in _mine(made, words):
+        _ready(one)
+    service_of(made, words)["spec"].pop("publishNotReadyAddresses", None)
+    for one in _slices(made, words):
+        made.objects.remove(one)
+    made.settle()
+
+
+@edit("SP306", "SP319")
+def _sp306(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    address = _last_word(words)
+    for one in _slices(made, words):
+        for each in one["endpoints"]:
+            if address in each["addresses"]:
+                name = each.get("targetRef", {}).get("name", "outside-1")
+                found = [p for p in made.of("Pod") if p["metadata"]["name"] == name]
+                labels = service_of(made, words)["spec"]["selector"]
+                new = found[0] if found else made.add(pod(name, (address,), labels=labels))
+                new["status"].update(podIP=address, podIPs=[{"ip": address}])
+
+
+def _last_word(words: Mapping[str, str]) -> str:
+    return words["command"].rpartition(" ")[2]
+
+
+@edit("SP307")
+def _sp307(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    name = re.search(r"endpointslice ([\w.-]+) ", words["command"])
+    assert name
+    one = made.get("EndpointSlice", name[1])
+    one["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io"
+
+
+@edit("SP309")
+def _sp309(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    ghosts = [
+        (one, each)
+        for one in _slices(made, words)
+        for each in one["endpoints"]
+        if each["conditions"].get("terminating") or each["targetRef"]["name"] == "web-9"
+    ]
+    for one, each in ghosts:
+        one["endpoints"].remove(each)
+        made.objects = [
+            two for two in made.objects if two["kind"] != "Pod" or two["metadata"]["name"] != each["targetRef"]["name"]
+        ]
+
+
+@edit("SP310")
+def _sp310(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    for number, one in enumerate(_mine(made, words), 1):
+        one["status"]["podIPs"].append({"ip": f"fd00:244:9::{number:x}"})
+        one["spec"].setdefault("nodeName", "w1")
+        one["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
+    for one in _slices(made, words):
+        made.objects.remove(one)
+    made.settle()
+    for name in made.sockets:
+        made.sockets[name] = [("tcp", "::", 8080)]
+
+
+@edit("SP311")
+def _sp311(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    wanted = words["command"].rpartition(" ")[2]
+    made.add(copy.deepcopy(service_of(made, words)))["metadata"]["name"] = wanted
+
+
+@edit("SP312")
+def _sp312(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    addresses = [{"ip": ip} for one in _slices(made, words) for each in one["endpoints"] for ip in each["addresses"]]
+    made.get("Endpoints", words["service"])["subsets"][0]["addresses"] = addresses
+
+
+@edit("SP313")
+def _sp313(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    made.get("Endpoints", words["service"])["metadata"]["annotations"] = {}
+
+
+@edit("SP401", "SP402")
+def _sp401_sp402(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    service_port = next(one for one in service_of(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
+    for one in _mine(made, words):
+        first = one["spec"]["containers"][0]["ports"][0]
+        first.update(name=service_port["targetPort"], protocol=service_port.get("protocol", "TCP"))
+        one["spec"].setdefault("nodeName", "w1")
+        one["status"].setdefault("phase", "Running")
+        one["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
+    for one in _slices(made, words):
+        made.objects.remove(one)
+    made.settle()
+
+
+@edit("SP406")
+def _sp406(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    for one in _mine(made, words):
+        ports = [each for container in one["spec"]["containers"] for each in container["ports"]]
+        for number, each in enumerate(ports[1:], 1):
+            each["name"] = f"other-{number}"
+
+
+@edit("SP403", "SP404", "SP405", "SP408", "SP410")
+def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    number = re.search(r":([0-9A-F]{4}) ", words["command"])
+    assert number
+    protocol = "udp" if "/proc/net/udp" in words["command"] else "tcp"
+    opened = (protocol, "::", int(number[1], 16))
+    names = {each["targetRef"]["name"] for one in _slices(made, words) for each in one["endpoints"]}
+    if any(path.endswith("/ss-lntup.txt") for path in made.files):
+        names = {shlex.split(words["command"])[4]}  # the others' are told by their node's list
+    for name in names:
+        made.sockets[name] = [*(made.sockets.get(name) or ()), opened]
+        made.files.pop(f"{name}.ss.txt", None)
+        table = f"{protocol}6"
+        path = next((one for one in (f"{name}.proc-net-{table}.txt", f"proc-net-{table}.txt") if one in made.files), "")
+        if path:
+            row = proc_net(table, [opened]).splitlines()[1]
+            made.sockets.pop(name)
+            made.files[path] += f"{row}\n"
+        elif f"{name}.proc-net-{protocol}.txt" in made.files or f"proc-net-{protocol}.txt" in made.files:
+            made.sockets.pop(name)
+            made.files[f"{name}.proc-net-{table}.txt"] = proc_net(table, [opened])
+    made.files.pop("ss.txt", None)
+    for name in list(made.files):
+        if name.startswith("proc-net-") and len(names) == 1:
+            made.files[f"{next(iter(names))}.{name}"] = made.files.pop(name)
+
+
+@edit("SP407", "SP411")
+def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    wanted = service_of(made, words)["spec"]["ports"][0]
+    for one in _slices(made, words):
+        for each in one["ports"]:
+            each.update(name=wanted.get("name", ""), protocol=wanted.get("protocol", "TCP"))
+
+
+@edit("SP119")
+def _sp119(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    """The Service is in the namespace that the name means too."""
+    words_of = shlex.split(words["command"])
+    other = made.add(copy.deepcopy(made.get("Service", words["service"])))
+    other["metadata"]["namespace"] = words_of[words_of.index("-n") + 1]
+
+
+@edit("SP201")
+def _sp201(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    made.add(copy.deepcopy(made.get("Service")))["metadata"]["name"] = words["service"]
+    made.settle()
+
+
+@edit("SP204")
+def _sp204(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    spec = service_of(made, words)["spec"]
+    spec["externalName"] = "db.example.com"
+    spec.pop("selector", None)
+
+
+@edit("SP206")
+def _sp206(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    ports = service_of(made, words)["spec"]["ports"]
+    ports[0]["port"] = 8443
+
+
+@edit("SP504")
+def _sp504(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    name = _last_word(words)
+    made.get("Node", name)["status"]["conditions"][0]["status"] = "True"
+
+
+@edit("SP702", "SP704")
+def _sp702_sp704(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    one = made.get("Deployment")
+    wanted = one["spec"]["replicas"]
+    one["status"] = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), wanted)
+    one["status"]["observedGeneration"] = one["metadata"]["generation"]
+
+
+def rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
+    for path, text in made.files.items():
+        if re.search(pattern, text):
+            made.files[path] = change(text)
+
+
+@edit("SP606", "SP703")
+def _sp606_sp703(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    gone = re.search(r"src=([\d.]+)", words["command"])
+    assert gone
+    rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
+
+
+@edit("SP622")
+def _sp622(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    add_slice(made, words)
+    made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = finding.sentence.partition(":")[0].split(", ")[0]
+
+
+@edit("SP611")
+def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))
+
+
+@edit("SP617")
+def _sp617(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
+    rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
+    rewrite(made, "_count", lambda text: text.replace("_count = 262144", "_count = 151"))
+
+
+@edit("SP317")
+def _sp317(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+    add_slice(made, words, "192.0.2.7")
