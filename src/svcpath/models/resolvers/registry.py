@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from svcpath.errors import UsageError
-from svcpath.models.resolvers import musl_conf
 from svcpath.models.resolvers.base import Asking, Model
-from svcpath.models.resolvers.cares import Cares
-from svcpath.models.resolvers.dnspython import Dnspython
 from svcpath.models.resolvers.environment import Environment, is_address, split_lines, to_ascii
-from svcpath.models.resolvers.envoy import Envoy
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.go import Go
-from svcpath.models.resolvers.hickory import Hickory
-from svcpath.models.resolvers.jvm import Jvm
-from svcpath.models.resolvers.libc_users import DotNet, Python
-from svcpath.models.resolvers.musl import Musl
-from svcpath.models.resolvers.nginx import Nginx
-from svcpath.models.resolvers.node import NodeLookup, NodeResolve
+from svcpath.models.resolvers.libc import musl_conf
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
+from svcpath.models.resolvers.libraries.cares import Cares
+from svcpath.models.resolvers.libraries.dnspython import Dnspython
+from svcpath.models.resolvers.libraries.hickory import Hickory
+from svcpath.models.resolvers.proxies.envoy import Envoy
+from svcpath.models.resolvers.proxies.nginx import Nginx
+from svcpath.models.resolvers.runtimes.go import Go
+from svcpath.models.resolvers.runtimes.jvm import Jvm
+from svcpath.models.resolvers.runtimes.libc_users import DotNet, Python
+from svcpath.models.resolvers.runtimes.node import NodeLookup, NodeResolve
 
 Factory = Callable[[Environment], Model]
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Fork, Outcome, Part, Rule, choose
-from svcpath.models.resolvers.cares_send import Channel, Result
 from svcpath.models.resolvers.environment import (
     Environment,
     fits,
@@ -21,6 +19,8 @@ from svcpath.models.resolvers.environment import (
     split_lines,
     unescaped,
 )
+from svcpath.models.resolvers.libraries import cares_conf
+from svcpath.models.resolvers.libraries.cares_send import Channel, Result
 
 TEXTS = {
     "ARES_ENODATA": (1, "DNS server returned answer with no data"),

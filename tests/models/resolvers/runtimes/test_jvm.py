@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from svcpath.models.resolvers.base import Outcome, Rule
-from svcpath.models.resolvers.jvm import Settings, policy, recall, refresh, store
+from svcpath.models.resolvers.runtimes.jvm import Settings, policy, recall, refresh, store
 
 RULE = Rule("", "")
 FOUND = Outcome(ok=True, addresses=("10.0.0.1",), rule=RULE)

@@ -10,8 +10,8 @@ import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.environment import INET, Environment, inet_aton, ipv6_literal
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.musl import Musl
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
 
 POLICY = "JDK InetAddressCachePolicy.java"
 FOREVER, NEVER = -1, 0

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from svcpath.models.resolvers import hickory_025, hickory_026
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.environment import Environment, octets, split_lines, to_ascii, unescaped
-from svcpath.models.resolvers.hickory_conf import address_of, decoding, name_problem, parse
-from svcpath.models.resolvers.hickory_names import Failure
+from svcpath.models.resolvers.libraries import hickory_025, hickory_026
+from svcpath.models.resolvers.libraries.hickory_conf import address_of, decoding, name_problem, parse
+from svcpath.models.resolvers.libraries.hickory_names import Failure
 
 NAMES = "hickory resolver.rs build_names (0.25.2)"
 LOOKUP = "hickory lookup_ip.rs LookupIpFuture (0.25.2)"

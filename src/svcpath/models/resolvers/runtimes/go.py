@@ -11,11 +11,11 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers import go_conf
 from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
 from svcpath.models.resolvers.environment import Environment, fits, ipv4_literal, ipv6_literal, octets, unmapped
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.musl import Musl
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
+from svcpath.models.resolvers.runtimes import go_conf
 
 LOOKUP = "Go net/dnsclient_unix.go goLookupIPCNAMEOrder (1.26)"
 TRY = "Go net/dnsclient_unix.go tryOneName (1.26)"

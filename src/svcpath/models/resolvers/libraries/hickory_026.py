@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from svcpath.models.resolvers.base import Answer, Batch, Fork, Outcome, Part, Rule, ask, choose
 from svcpath.models.resolvers.environment import INET, INET6
-from svcpath.models.resolvers.hickory_conf import Config
-from svcpath.models.resolvers.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
-from svcpath.models.resolvers.hickory_pool import Pool, Task, Wait
+from svcpath.models.resolvers.libraries.hickory_conf import Config
+from svcpath.models.resolvers.libraries.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
+from svcpath.models.resolvers.libraries.hickory_pool import Pool, Task, Wait
 
 Result = tuple[Outcome | Failure, float]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.cares import Cares
 from svcpath.models.resolvers.environment import INET, INET6, Environment
+from svcpath.models.resolvers.libraries.cares import Cares
 
 FAMILIES = {
     "AUTO": (INET6, INET),

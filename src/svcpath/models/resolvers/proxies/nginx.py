@@ -6,9 +6,9 @@ ngx_resolver_resend (1.22). Literal upstream names are resolved once at start by
 
 from __future__ import annotations
 
-from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
 from svcpath.models.resolvers.environment import Environment, ipv4_literal, ipv6_literal
+from svcpath.models.resolvers.libc import glibc_conf
 
 PROCESS = "nginx ngx_resolver.c ngx_resolver_process_a (1.22)"
 ASKED = Rule(

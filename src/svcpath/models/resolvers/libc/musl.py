@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers import musl_conf
 from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
 from svcpath.models.resolvers.environment import (
     INET,
     Environment,
     octets,
 )
+from svcpath.models.resolvers.libc import musl_conf
 
 TEXTS = {
     "EAI_NONAME": (-2, "Name does not resolve"),

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from svcpath.models.resolvers.base import UNKNOWN_ADDRESS, Query, Unknown, World
-from svcpath.models.resolvers.coredns_records import Record, Response
-from svcpath.models.resolvers.corefile import Directive, matches, normalize
+from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
 ANSWERING = {
     "file",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.cares_conf import Config
+from svcpath.models.resolvers.libraries.cares_conf import Config
 
 PROCESS = "c-ares ares_process.c process_answer (1.34)"
 REQUEUE = Rule(

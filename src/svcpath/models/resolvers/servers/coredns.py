@@ -12,12 +12,12 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.errors import ModelError
-from svcpath.models.resolvers import coredns_plugins
 from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown, World
-from svcpath.models.resolvers.coredns_kubernetes import Cluster, Kubernetes
-from svcpath.models.resolvers.coredns_records import Record, Response
-from svcpath.models.resolvers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 from svcpath.models.resolvers.environment import octets
+from svcpath.models.resolvers.servers import coredns_plugins
+from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster, Kubernetes
+from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.servers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 
 # zdirectives.go: those that can answer or change an answer, in chain order.
 ORDER = (

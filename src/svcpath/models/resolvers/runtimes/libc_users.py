@@ -11,8 +11,8 @@ import msgspec
 
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
 from svcpath.models.resolvers.environment import Environment, to_ascii
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.musl import Musl
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
 
 DOTNET_ERRORS = {
     "EAI_NONAME": ("HostNotFound", 11001, "Name or service not known"),

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from svcpath.models.resolvers.coredns_plugins import targets_of
-from svcpath.models.resolvers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 from svcpath.models.resolvers.registry import nameservers
+from svcpath.models.resolvers.servers.coredns_plugins import targets_of
+from svcpath.models.resolvers.servers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 
 PLACEHOLDERS = {
     "__PILLAR__CLUSTER__DNS__": "the kube-dns-upstream Service's cluster IP",

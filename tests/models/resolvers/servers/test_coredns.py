@@ -23,10 +23,10 @@ from svcpath.evidence.facts.kubernetes import (
     ServiceSpec,
 )
 from svcpath.models.resolvers.base import Answer, Query, Unknown
-from svcpath.models.resolvers.coredns import CoreDns, denial_seconds
-from svcpath.models.resolvers.coredns_kubernetes import Cluster
-from svcpath.models.resolvers.corefile import normalize, parse
-from svcpath.models.resolvers.corefile_lint import lint
+from svcpath.models.resolvers.servers.coredns import CoreDns, denial_seconds
+from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.corefile import normalize, parse
+from svcpath.models.resolvers.servers.corefile_lint import lint
 from tests.models.resolvers.recordings import lines
 
 KUBEADM = """\

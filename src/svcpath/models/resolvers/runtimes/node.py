@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers import cares_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Rule
-from svcpath.models.resolvers.cares import sendable
-from svcpath.models.resolvers.cares_send import Channel
 from svcpath.models.resolvers.environment import INET6, Environment, ipv6_literal, to_ascii
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.musl import Musl
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
+from svcpath.models.resolvers.libraries import cares_conf
+from svcpath.models.resolvers.libraries.cares import sendable
+from svcpath.models.resolvers.libraries.cares_send import Channel
 
 TRIES, LONGEST = 4, 5.0
 QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"

@@ -10,8 +10,8 @@ import msgspec
 
 from svcpath.models.resolvers.base import Answer, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
 from svcpath.models.resolvers.environment import INET, INET6
-from svcpath.models.resolvers.hickory_conf import Config
-from svcpath.models.resolvers.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
+from svcpath.models.resolvers.libraries.hickory_conf import Config
+from svcpath.models.resolvers.libraries.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
 
 SECOND_TYPE = Rule("A gave nothing: AAAA of the same candidate", "hickory lookup_ip.rs rt_then_swap (0.25.2)")
 CHASE = Rule("a CNAME without address: its target is asked", "hickory caching_client.rs inner_lookup (0.25.2)")

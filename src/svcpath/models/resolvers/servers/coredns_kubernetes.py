@@ -14,9 +14,9 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Namespace, Pod, Service
 from svcpath.models.resolvers.base import Unknown
-from svcpath.models.resolvers.coredns_records import Record, Response
-from svcpath.models.resolvers.coredns_selector import selects
-from svcpath.models.resolvers.corefile import Directive, matches, normalize
+from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.servers.coredns_selector import selects
+from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
 MAX_CNAMES = 10
 NO_PORT = -1

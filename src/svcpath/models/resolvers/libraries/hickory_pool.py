@@ -12,9 +12,9 @@ from typing import TypeVar
 import msgspec
 
 from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.hickory_conf import Config
-from svcpath.models.resolvers.hickory_names import Failure
-from svcpath.models.resolvers.hickory_srtt import FLOOR, SAME_INSTANT, Srtt
+from svcpath.models.resolvers.libraries.hickory_conf import Config
+from svcpath.models.resolvers.libraries.hickory_names import Failure
+from svcpath.models.resolvers.libraries.hickory_srtt import FLOOR, SAME_INSTANT, Srtt
 
 RESEND = Rule(
     "no reply after 333 ms or 1.2 times the server's smoothed round trip: sent again, three times within the timeout",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.glibc_conf import Config
+from svcpath.models.resolvers.libc.glibc_conf import Config
 
 SEND = "glibc res_send.c send_dg"
 RETRY_SINGLE = Rule(

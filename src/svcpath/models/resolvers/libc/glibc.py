@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers import glibc_conf
 from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
 from svcpath.models.resolvers.environment import (
     INET,
@@ -26,8 +25,9 @@ from svcpath.models.resolvers.environment import (
     unescaped,
     unmapped,
 )
-from svcpath.models.resolvers.glibc_send import Reply, Sender
-from svcpath.models.resolvers.nsswitch import Service, hosts_services
+from svcpath.models.resolvers.libc import glibc_conf
+from svcpath.models.resolvers.libc.glibc_send import Reply, Sender
+from svcpath.models.resolvers.libc.nsswitch import Service, hosts_services
 
 TEXTS = {
     "EAI_NONAME": (-2, "Name or service not known"),
