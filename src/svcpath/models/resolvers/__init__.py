@@ -11,7 +11,7 @@ on) and an :class:`Outcome`. ``resolution.outcome`` is None when chance or an un
 and ``trace.assumed`` say what is possible and on what it hangs.
 - :func:`compare` gives the table of all resolvers, the first point where they part, and the mends, each re-run.
   :func:`ladder` turns a trace into one rung for each name asked. :func:`silent_seconds` is the time with silent
-  servers. - :func:`replay` and :func:`read_rows` replay recordings of real resolvers.
+  servers.
 - ``runtimes.jvm.policy`` is the JVM's cache policy; ``servers.corefile.parse`` and ``servers.corefile_lint.lint`` read and
   judge a Corefile.
 
@@ -49,7 +49,6 @@ from svcpath.models.resolvers.compare import (
 )
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment
 from svcpath.models.resolvers.registry import COMPARED, RESOLVERS, build, canonical
-from svcpath.models.resolvers.replay import Summary, Verdict, read_rows, replay
 from svcpath.models.resolvers.worlds import Layered, RecordedWorld
 
 __all__ = [
@@ -75,17 +74,13 @@ __all__ = [
     "Resolution",
     "Rule",
     "Step",
-    "Summary",
     "Trace",
     "Unknown",
-    "Verdict",
     "World",
     "build",
     "canonical",
     "compare",
     "ladder",
-    "read_rows",
-    "replay",
     "resolve",
     "run",
     "search_list",

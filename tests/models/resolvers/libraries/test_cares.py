@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.models.resolvers import registry, scripted
 from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Resolution, run
 from svcpath.models.resolvers.environment import Environment, octets
+from svcpath.replay import probes, scripted
 
 SERVERS = "nameserver 127.0.0.1\nnameserver 127.0.0.2\noptions ndots:5 timeout:1 attempts:1\n"
 
@@ -21,7 +21,7 @@ class Denying:
 
 
 def _resolve(name: str, conf: str) -> Resolution:
-    model = registry.for_probe("cares-gai", Environment(resolv_conf=conf))
+    model = probes.model_of("cares-gai", Environment(resolv_conf=conf))
     assert model is not None
     return run(model, name, Denying())
 

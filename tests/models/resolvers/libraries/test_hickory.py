@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.models.resolvers import registry, scripted
 from svcpath.models.resolvers.base import Answer, Query, Resolution, run
 from svcpath.models.resolvers.environment import Environment
+from svcpath.replay import probes, scripted
 
 CONF = "search a.t\nnameserver 127.0.0.1\noptions ndots:2 timeout:1 attempts:1\n"
 
@@ -24,7 +24,7 @@ class Server:
 
 
 def _resolve(probe: str, name: str, actions: dict[str, str], conf: str = CONF) -> Resolution:
-    model = registry.for_probe(probe, Environment(resolv_conf=conf))
+    model = probes.model_of(probe, Environment(resolv_conf=conf))
     assert model is not None
     return run(model, name, Server(actions))
 

@@ -27,7 +27,7 @@ from svcpath.models.resolvers.servers.coredns import CoreDns, denial_seconds
 from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
 from svcpath.models.resolvers.servers.corefile import normalize, parse
 from svcpath.models.resolvers.servers.corefile_lint import lint
-from tests.models.resolvers.recordings import lines
+from tests.replay.recordings import lines
 
 KUBEADM = """\
 .:53 {

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from svcpath.errors import FormatError
-from svcpath.models.resolvers.replay import judge, read_rows, replay, replay_row
-from tests.models.resolvers.recordings import lines
+from svcpath.replay.runs import judge, read_rows, replay, replay_row
+from tests.replay.recordings import lines
 
 FILES = ("grid", "special", "hickory-0.26")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import svcpath
-from tests.models.resolvers.recordings import DATA
+from tests.replay.recordings import DATA
 
 SOURCE = Path(svcpath.__file__).parent
 # (file, what the rule says, what it is changed to, what that would mean)
@@ -123,7 +123,7 @@ MUTATIONS = (
 )
 REPLAY = """\
 import gzip, sys
-from svcpath.models.resolvers.replay import read_rows, replay
+from svcpath.replay.runs import read_rows, replay
 mismatches = 0
 for path in sys.argv[1:]:
     with gzip.open(path, "rt", encoding="utf-8") as file:

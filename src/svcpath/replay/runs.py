@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.models.resolvers import registry, scripted
-from svcpath.models.resolvers import replay_queries as queries
+from svcpath.models.resolvers import registry
 from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Unknown, World, run
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
-from svcpath.models.resolvers.replay_setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
+from svcpath.replay import probes, queries, scripted
+from svcpath.replay.setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
 
 REPLAY_TRACES = 1024
 # Probes whose A and AAAA go out in a fixed order; for the others it is chance.
@@ -167,7 +167,7 @@ def environment(row: Row) -> Environment:
 def replay_row(row: Row, world: World | None = None) -> tuple[tuple[Resolution, ...], ...] | None:
     """Every way the row's lookups (one process, in order) can go; None if no model covers the probe. The world is the
     row's own answers unless another is given."""
-    model = registry.for_probe(row.probe, environment(row))
+    model = probes.model_of(row.probe, environment(row))
     if model is None:
         return None
     world = world or RowWorld(row)

@@ -6,7 +6,7 @@ import gzip
 from functools import cache
 from pathlib import Path
 
-DATA = Path(__file__).parents[2] / "data" / "resolvers"
+DATA = Path(__file__).parents[1] / "data" / "resolvers"
 
 
 @cache
