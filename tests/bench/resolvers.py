@@ -11,9 +11,9 @@ import time
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, ServicePort, ServiceSpec
 from svcpath.models.resolvers import Environment, build
 from svcpath.models.resolvers import run as lookup
-from svcpath.models.resolvers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.coredns_kubernetes import Cluster
-from svcpath.models.resolvers.corefile import parse
+from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
+from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.corefile import parse
 from tests.bench._machine import machine, write
 
 COREFILE = ".:53 {\n  kubernetes cluster.local in-addr.arpa {\n    fallthrough in-addr.arpa\n  }\n}\n"

@@ -99,7 +99,7 @@ def _exit(result: ResolveReport) -> Exit:
 
 
 def _replay(path: Path, wanted: tuple[output.Output, ...]) -> int:
-    from svcpath.models.resolvers import read_rows, replay
+    from svcpath.replay import read_rows, replay
     from svcpath.reports.report import encode
     from svcpath.reports.views.replay import document, report
 

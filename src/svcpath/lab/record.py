@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from svcpath.evidence.sources.scripts import one_line
 from svcpath.lab.command import Completed
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import NotOffered, Provider, Say
@@ -219,13 +220,7 @@ def _request_command(kubectl: Kubectl, namespace: str, pod: str) -> str:
 
 def _lookups(kubectl: Kubectl, namespace: str, pod: str, names: Sequence[str]) -> Completed:
     """Every name through every resolver that the client offers, one line each: PROBE NAME -> ADDRESSES or CODE TEXT."""
-    one = (
-        "libc=$(getconf GNU_LIBC_VERSION 2>/dev/null | tr ' ' -); "
-        "[ -n \"$libc\" ] || libc=musl-$(/lib/ld-musl-*.so.1 2>&1 | sed -n 's/^Version //p'); "
-        'for probe in /usr/local/bin/resolve-musl-*; do [ -x "$probe" ] || continue; '
-        '"$probe" "$word" | sed "s/^/${probe##*/resolve-} /"; done; '
-        'python3 /app/resolve.py "$word" | sed "s/^/$libc /"'
-    )
+    one = one_line("lookups.sh", "svcpath.lab.resources")
     return kubectl.exec(namespace, pod, ["sh", "-c", _side_by_side(one), "sh", *names], timeout=150)
 
 

@@ -22,8 +22,8 @@ import dns.rdatatype
 import pytest
 
 from svcpath.models.resolvers.base import Unknown
-from svcpath.models.resolvers.coredns import CoreDns
-from svcpath.models.resolvers.corefile import parse
+from svcpath.models.resolvers.servers.coredns import CoreDns
+from svcpath.models.resolvers.servers.corefile import parse
 from tests.differential import tools
 from tests.differential.coredns_model import cluster
 from tests.differential.coredns_model.fakeapi import FakeApi

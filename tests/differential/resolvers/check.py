@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from svcpath.models.resolvers import scripted
 from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown
 from svcpath.models.resolvers.environment import octets
-from svcpath.models.resolvers.replay import Row, Sent, Verdict, compare, replay_row
-from svcpath.models.resolvers.replay_queries import host_of, wire_text
-from svcpath.models.resolvers.replay_setups import SERVERS, Setup
+from svcpath.replay import scripted
+from svcpath.replay.queries import host_of, wire_text
+from svcpath.replay.runs import Row, Sent, Verdict, compare, replay_row
+from svcpath.replay.setups import SERVERS, Setup
 from tests.differential.resolvers.server import Script
 
 LOCAL_GLIBC = f"glibc-{platform.libc_ver()[1] or '2.36'}"

@@ -90,7 +90,7 @@ def test_each_dialler_tells_a_listener_from_a_closed_port(program: str) -> None:
         scheme = "http" if program == "wget" else "tcp"
         urls = [f"{scheme}://127.0.0.1:{each.getsockname()[1]}" for each in (listener, closed)]
         sections = run(
-            Script.of({"dial": scripts.available((program,), dials.DIALS)}, {"DIAL": dials._PYTHON_DIAL}), *urls
+            Script.of({"dial": scripts.available((program,), dials.DIALS)}, {"DIAL": dials.PYTHON_DIAL}), *urls
         )
     head, _, rows = sections["dial"].decoded.partition("\n")
     assert head == program

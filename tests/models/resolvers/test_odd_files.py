@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.models.resolvers import registry
 from svcpath.models.resolvers.base import Answer, Query, run
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment
+from svcpath.replay import probes
 
 CONF = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"
 FILES = "hosts: files dns\n"
@@ -36,7 +36,7 @@ def _ends(
     family: str = UNSPEC,
 ) -> str:
     environment = Environment(resolv_conf=resolv_conf, nsswitch=nsswitch, hosts=hosts, family=family)
-    model = registry.for_probe(probe, environment)
+    model = probes.model_of(probe, environment)
     assert model is not None
     outcome = run(model, name, zone or Zone()).outcome
     assert outcome is not None
@@ -152,7 +152,7 @@ CONFS = [
 
 @pytest.mark.parametrize(("line", "says"), CONFS)
 def test_hickory_names_the_first_line_that_it_can_not_read(line: str, says: str) -> None:
-    model = registry.for_probe("hickory", Environment(resolv_conf=line + CONF))
+    model = probes.model_of("hickory", Environment(resolv_conf=line + CONF))
     assert model is not None
     outcome = run(model, "web", Zone()).outcome
     assert outcome is not None

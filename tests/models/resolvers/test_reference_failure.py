@@ -10,9 +10,9 @@ import pytest
 from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, ServicePort, ServiceSpec
 from svcpath.models.resolvers import COMPARED, Environment, RecordedWorld, compare, resolve
-from svcpath.models.resolvers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.coredns_kubernetes import Cluster
-from svcpath.models.resolvers.corefile import parse
+from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
+from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.corefile import parse
 
 NAME = "echo-server.service-ops.svc.cluster.local"
 CONF = "search service-ops.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"

@@ -1,4 +1,4 @@
-"""Connections and datagrams from inside a container: the shell text that makes them, and its lines read as Attempts.
+"""Connections and datagrams from inside a container: which script makes them, and its lines read as Attempts.
 
 How each URL is greeted: tcp (opened and closed), http (GET /), https (a TLS handshake), large (GET / with a header that fills
 whole segments), udp (an empty datagram: silence says nothing, a port unreachable says refused), udp+dns (a question, which a
@@ -16,86 +16,23 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.formats.attempts import address_of, outcome_of, target
 from svcpath.evidence.sources.inpod_scripts import Script, available
+from svcpath.evidence.sources.scripts import one_line, text
 
 #: Bytes of a large request's header, where the dialler does not say.
 PADDED = 3000
 
-_PYTHON_DIAL = (
-    "import socket,sys,time,threading\n"
-    "def dial(u):\n"
-    "  s,_,r=u.partition('://'); h,_,p=r.rpartition(':'); h=h.strip('[]'); t=time.time(); o=e='';c=0;l=('',0);d='';m=g=0;w='';y=s[:3]=='udp'\n"
-    "  k=socket.socket(socket.AF_INET6 if ':' in h else socket.AF_INET,socket.SOCK_DGRAM if y else socket.SOCK_STREAM); k.settimeout(2)\n"
-    "  try:\n"
-    "    k.connect((h,int(p))); d='%.6f'%(time.time()-t); l=k.getsockname(); o='ok'\n"
-    "  except socket.timeout: o='timeout'; e='no answer in 2 s'\n"
-    "  except Exception as x: o='errno'; e=str(x)\n"
-    "  if o=='ok' and y:\n"
-    "    q=b'' if s=='udp' else b'\\x5c\\x70\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\12kubernetes\\7default\\3svc\\7cluster\\5local\\0\\0\\1\\0\\1'\n"
-    "    o='unanswered'; e='nothing came back in 2 s'; d=''; k.settimeout(1)\n"
-    "    for n in (1,2):\n"
-    "      try: k.send(q); k.recv(512); o='ok'; e=''; d='%.6f'%(time.time()-t); break\n"
-    "      except socket.timeout: pass\n"
-    "      except Exception as x: o='errno'; e=str(x); break\n"
-    "    if o=='unanswered' and q: o='timeout'\n"
-    "  if o=='ok' and s in ('http','large'):\n"
-    "    try:\n"
-    "      b=('GET / HTTP/1.1\\r\\nHost: '+r+'\\r\\nUser-Agent: svcpath\\r\\nConnection: close\\r\\n'+('X-Pad: '+'x'*3000+'\\r\\n' if s=='large' else '')+'\\r\\n').encode()\n"
-    "      if s=='large': m=len(b); g=k.getsockopt(socket.IPPROTO_TCP,socket.TCP_MAXSEG)\n"
-    "      k.settimeout(2 if m else 4); k.sendall(b); b=k.recv(512); f=b.split(b' ',2)\n"
-    "      if b[:5]==b'HTTP/' and len(f)>1: c=int(f[1][:3])\n"
-    "      else: o='http-error'; e='no HTTP reply' if b else 'closed without a reply'\n"
-    "    except socket.timeout:\n"
-    "      o='stalled' if m else 'http-error'; e='no reply in %d s'%(2 if m else 4)\n"
-    "      if m:\n"
-    "        try:\n"
-    "          import fcntl,termios,struct; w=str(struct.unpack('i',fcntl.ioctl(k.fileno(),termios.TIOCOUTQ,b'1234'))[0])\n"
-    "        except Exception: pass\n"
-    "    except Exception as x: o='http-error'; e=str(x)\n"
-    "  if o=='ok' and s=='https':\n"
-    "    try:\n"
-    "      import ssl; q=ssl.create_default_context(); q.check_hostname=False; q.verify_mode=ssl.CERT_NONE; q.wrap_socket(k).close()\n"
-    "    except Exception as x: o='tls-error'; e=str(x)\n"
-    "  k.close(); print('\\t'.join([u,o,str(c),l[0],str(l[1]),d,e.replace('\\n',' ').replace('\\t',' '),str(m),str(g),w])+'\\n',end='',flush=True)\n"
-    "a=sys.argv[1:]\n"
-    "for i in range(0,len(a),16):\n"
-    "  g=[threading.Thread(target=dial,args=(u,)) for u in a[i:i+16]]\n"
-    "  [x.start() for x in g]; [x.join() for x in g]\n"
-)
-_EACH = 'set -f; i=0; for u in "$@"; do case $u in udp*) continue;; esac; { %s; } & i=$((i+1)); [ $((i %% 16)) -eq 0 ] && wait; done; wait'
-_SPLIT = "r=${u#*://}; p=${r##*:}; h=${r%:*}; h=${h#\\[}; h=${h%\\]}"
-_LINE = "printf '%s\\t%s\\t%s\\n'"
-_WITHIN = 't=; command -v timeout >/dev/null 2>&1 && t="timeout 3"'
 #: Program that connects -> shell text; URLs are "$@".
 DIALS: Mapping[str, str] = {
     "python3": 'python3 -c "$DIAL" "$@"',
-    "curl": _EACH
-    % (
-        "h=A:; case $u in tcp://*) v=telnet://${u#tcp://};; large://*) v=http://${u#large://}/; h=X-Pad:$(printf %3000s | tr ' ' x);; "
-        "*) v=$u/;; esac; "
-        'o=$(curl -sSk --connect-timeout 2 --max-time 6 -H "$h" -o /dev/null '
-        "-w ' W=%{http_code} I=%{local_ip} P=%{local_port} T=%{time_connect}' \"$v\" 2>&1 </dev/null); c=$?"
-        f'; {_LINE} "$u" $c "$(echo $o)"'
-    ),
-    "bash": _WITHIN
-    + "; "
-    + _EACH % (_SPLIT + f'; o=$($t bash -c "exec 3<>/dev/tcp/$h/$p" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)"'),
-    "nc": _WITHIN
-    + "; "
-    + _EACH
-    % (
-        _SPLIT + f'; o=$($t nc -v -z -w 2 "$h" "$p" 2>&1 </dev/null); c=$?; case $o in *sage*|*nvalid*|*nknown*) '
-        f'o=$($t nc -w 2 "$h" "$p" 2>&1 </dev/null); c=$?;; esac; {_LINE} "$u" $c "$(echo $o)"'
-    ),
-    "wget": _WITHIN
-    + "; "
-    + _EACH
-    % (f'case $u in http*) o=$($t wget -T 2 -q -O /dev/null "$u/" 2>&1); c=$?; {_LINE} "$u" $c "$(echo $o)";; esac'),
+    **{program: one_line(f"dial_{program}.sh") for program in ("curl", "bash", "nc", "wget")},
 }
+#: The program that python3 finds in $DIAL.
+PYTHON_DIAL = text("dial.py")
 
 
 def script() -> Script:
     """Runs the first of DIALS that the container has; the URLs are its arguments."""
-    return Script.of({"dial": available(tuple(DIALS), DIALS)}, {"DIAL": _PYTHON_DIAL})
+    return Script.of({"dial": available(tuple(DIALS), DIALS)}, {"DIAL": PYTHON_DIAL})
 
 
 def read(text: str, client: str, at: str) -> tuple[str, dict[str, tuple[Attempt, ...]]]:

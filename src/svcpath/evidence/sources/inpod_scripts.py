@@ -1,4 +1,4 @@
-"""Shell text that is run inside containers, and how its output is taken apart.
+"""The shell text of an exec, put together from the files in scripts/, and how its output is taken apart.
 
 One exec carries several looks, each between marker lines with a random word, so that what a file holds can't pass for a
 marker. The shell is whatever sh there is (dash, bash, BusyBox), and nothing is written or installed. Arguments of
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from svcpath.evidence.sources.scripts import one_line, text
+
 RESOLVER_VARIABLES = (
     "LOCALDOMAIN",
     "RES_OPTIONS",
@@ -23,94 +25,6 @@ RESOLVER_VARIABLES = (
     "JAVA_OPTS",
 )
 
-#: `cat` where there is one, else the shell itself.
-_SHOW = (
-    'show() { if command -v cat >/dev/null 2>&1; then cat "$@"; else for f in "$@"; do [ -r "$f" ] || return 1; '
-    'while IFS= read -r l || [ -n "$l" ]; do printf \'%s\\n\' "$l"; done <"$f"; done; fi; }; '
-)
-
-PROCESSES = r"""
-n=0
-for d in /proc/[0-9]*; do
-  p=${d#/proc/}; [ "$p" = "$$" ] && continue
-  exe=$(readlink "$d/exe" 2>/dev/null) || continue
-  pp=; while read -r k v _; do [ "$k" = PPid: ] && { pp=$v; break; }; done <"$d/status"
-  s=0; i=0
-  for f in "$d"/fd/*; do
-    i=$((i+1)); [ $i -gt 64 ] && break
-    case $(readlink "$f" 2>/dev/null) in socket:*) s=1; break;; esac
-  done
-  printf 'process\t%s\t%s\t%s\t%s\n' "$p" "$pp" "$s" "$exe"
-  n=$((n+1)); [ $n -gt 40 ] && break
-  [ "$pp" = 0 ] && [ "$p" != 1 ] && continue
-  if command -v grep >/dev/null 2>&1; then
-    grep -o '/[^ ]*\(ld-musl\|libc[.-]\|libjvm\|libcares\|libpthread\)[^ ]*' "$d/maps" 2>/dev/null | sort -u |
-      while read -r l; do printf 'library\t%s\t%s\n' "$p" "$l"; done
-    grep -q 'libc[.-]\|ld-musl' "$d/maps" 2>/dev/null || {
-      [ -r "$d/maps" ] && grep -q -a 'Go buildinf:' "$d/exe" 2>/dev/null && printf 'go\t%s\n' "$p"; }
-  fi
-done
-"""
-
-LIBC = r"""
-getconf GNU_LIBC_VERSION 2>/dev/null
-for l in /lib/ld-musl-*.so.1; do [ -e "$l" ] && printf 'musl %s\n' "$("$l" 2>&1 | tr '\n' ' ')"; done
-for l in /lib64/ld-linux-*.so* /lib/ld-linux-*.so* /lib/*/ld-linux-*.so*; do
-  [ -x "$l" ] && { "$l" --version 2>/dev/null | head -n 1; break; }
-done
-:
-"""
-
-#: Of a JVM's arguments and of the three variables that its launcher reads (JAVA_TOOL_OPTIONS of JVMTI, the java command), only
-#: the properties that decide how names are cached and which family comes first leave the container.
-JVM = r"""
-keep='-D(sun\.net\.inetaddr\.(negative\.)?ttl|networkaddress\.cache\.(negative\.|stale\.)?ttl|java\.net\.preferIPv(4Stack|6Addresses)|java\.security\.manager)(=[A-Za-z0-9-]{0,16})?$'
-for d in /proc/[0-9]*; do
-  e=$(readlink "$d/exe" 2>/dev/null); case $e in */java) ;; *) continue;; esac
-  p=${d#/proc/}
-  printf 'jvm\t%s\n' "$p"
-  { tr '\0' '\n' <"$d/environ" | grep -E '^(JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS)=' | tr ' =' '\n='; tr '\0' '\n' <"$d/cmdline"; } 2>/dev/null |
-    sed 's/^[A-Z_]*=-D/-D/' | grep -E "^$keep" | while read -r l; do printf 'flag\t%s\t%s\n' "$p" "$l"; done
-  h=${e%/bin/java}
-  for f in "$h/conf/security/java.security" "$h/lib/security/java.security" "$h/jre/lib/security/java.security"; do
-    [ -r "$f" ] && grep -E '^networkaddress\.cache\.[a-z.]+=-?[0-9]+$' "$f" | while read -r l; do printf 'property\t%s\t%s\n' "$p" "$l"; done
-  done
-done
-:
-"""
-
-_PYTHON_LOOKUP = (
-    "import socket,sys,os\n"
-    "try: v=os.confstr('CS_GNU_LIBC_VERSION')\n"
-    "except Exception: v=''\n"
-    "print('libc\\t'+(v or 'unknown'))\n"
-    "for n in sys.argv[1:]:\n"
-    "  try:\n"
-    "    a=[]\n"
-    "    for r in socket.getaddrinfo(n,None,0,socket.SOCK_STREAM):\n"
-    "      if r[4][0] not in a: a.append(r[4][0])\n"
-    "    print(n+'\\tok\\t'+' '.join(a))\n"
-    "  except socket.gaierror as e: print(n+'\\t'+str(e.args[0])+'\\t'+str(e.args[1]))\n"
-    "  except Exception as e: print(n+'\\t\\t'+str(e))\n"
-)
-_NODE_LOOKUP = (
-    "const d=require('dns');let c=process.argv.slice(1);"
-    "c.forEach(n=>d.lookup(n,{all:true},(e,a)=>console.log(e?n+'\\t'+e.code+'\\t'+e.message:"
-    "n+'\\tok\\t'+a.map(x=>x.address).join(' '))))"
-)
-_JAVA_LOOKUP = (
-    "class L{public static void main(String[] n){for(String x:n){try{StringBuilder b=new StringBuilder();"
-    'for(java.net.InetAddress a:java.net.InetAddress.getAllByName(x))b.append(a.getHostAddress()).append(" ");'
-    'System.out.println(x+"\\tok\\t"+b);}catch(Exception e){System.out.println(x+"\\t\\t"+e);}}}}'
-)
-_PHP_LOOKUP = (
-    "foreach(array_slice($argv,1) as $n){$a=gethostbynamel($n);"
-    'echo $n."\\t".($a?"ok\\t".implode(" ",$a):"\\tgethostbynamel: false")."\\n";}'
-)
-_RUBY_LOOKUP = (
-    'require "socket"; ARGV.each{|n| begin; puts n+"\\tok\\t"+Addrinfo.getaddrinfo(n,nil,nil,:STREAM).map(&:ip_address).uniq.join(" ");'
-    'rescue SocketError=>e; puts n+"\\t\\t"+e.message; end}'
-)
 #: Program that a name is resolved with -> shell text; names are "$@". Each prints NAME, "ok" or a code, addresses or text.
 LOOKUPS: Mapping[str, str] = {
     "python3": 'python3 -c "$PYTHON" "$@"',
@@ -119,17 +33,8 @@ LOOKUPS: Mapping[str, str] = {
     "java": 'printf \'%s\' "$JAVA" | java --source 11 /dev/stdin "$@"',
     "php": 'php -r "$PHP" -- "$@"',
     "ruby": 'ruby -e "$RUBY" -- "$@"',
-    "getent": (
-        'for n in "$@"; do o=$(getent ahosts "$n" 2>&1); c=$?; '
-        'if [ $c -eq 0 ]; then printf \'%s\\tok\\t%s\\n\' "$n" "$(printf \'%s\\n\' "$o" | '
-        'while read -r a _; do printf \'%s \' "$a"; done)"; '
-        'else printf \'%s\\t\\tgetent ahosts: exit %s %s\\n\' "$n" $c "$o"; fi; done'
-    ),
-    "ping": (
-        'for n in "$@"; do o=$(ping -c 1 -w 1 "$n" 2>&1 | head -n 1); case $o in '
-        '*\\(*\\)*) a=${o#*\\(}; printf \'%s\\tok\\t%s\\n\' "$n" "${a%%\\)*}";; '
-        '*) printf \'%s\\t\\t%s\\n\' "$n" "$o";; esac; done'
-    ),
+    "getent": one_line("lookup_getent.sh"),
+    "ping": one_line("lookup_ping.sh"),
 }
 #: The interpreters whose own lookup is the application's, by the name of the program.
 OF_RUNTIME: Mapping[str, tuple[str, ...]] = {
@@ -141,13 +46,15 @@ OF_RUNTIME: Mapping[str, tuple[str, ...]] = {
 }
 ANY_LIBC = ("python3", "python", "getent", "node", "php", "ruby", "ping")
 
-_TEXTS = {
-    "PYTHON": _PYTHON_LOOKUP,
-    "NODE": _NODE_LOOKUP,
-    "JAVA": _JAVA_LOOKUP,
-    "PHP": _PHP_LOOKUP,
-    "RUBY": _RUBY_LOOKUP,
+#: The programs that LOOKUPS name, by the shell variable in which they find them.
+_TEXTS: Mapping[str, str] = {
+    "PYTHON": text("lookup.py"),
+    "NODE": one_line("lookup.js"),
+    "JAVA": one_line("Lookup.java"),
+    "PHP": one_line("lookup.php"),
+    "RUBY": one_line("lookup.rb"),
 }
+_SHOW = one_line("show.sh") + "; "
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -180,8 +87,8 @@ class Script(msgspec.Struct, frozen=True):
     def command(self, *arguments: str) -> list[str]:
         """argv for an exec."""
         texts = "".join(
-            f"{name}={_quoted(text)}; "
-            for name, text in self.texts.items()
+            f"{name}={_quoted(program)}; "
+            for name, program in self.texts.items()
             if any(f'${name}"' in look for look in self.looks.values())
         )
         body = "".join(
@@ -197,14 +104,14 @@ class Script(msgspec.Struct, frozen=True):
         end = b"\n" + self.word.encode() + b" = "
         for piece in output.split(start)[1:]:
             name, _, rest = piece.partition(b"\n")
-            text, cut, code = rest.partition(end)
+            printed, cut, code = rest.partition(end)
             number = code.split(b"\n", 1)[0]
-            found[name.decode("utf-8", "replace")] = Section(text, int(number) if cut and number.isdigit() else None)
+            found[name.decode("utf-8", "replace")] = Section(printed, int(number) if cut and number.isdigit() else None)
         return found
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
 
 
 def available(programs: tuple[str, ...], scripts: Mapping[str, str]) -> str:
@@ -221,6 +128,10 @@ def resolving(preferred: tuple[str, ...] = ()) -> str:
     return available(tuple(dict.fromkeys((*preferred, *ANY_LIBC))), LOOKUPS)
 
 
+def _look(name: str) -> str:
+    return "\n" + text(name)
+
+
 def client_look(*, lookups: bool = False) -> Script:
     """Resolver files, the resolver's variables, the processes with their libraries, the libc; ``lookups`` of its arguments."""
     kept = "|".join(RESOLVER_VARIABLES)
@@ -230,9 +141,9 @@ def client_look(*, lookups: bool = False) -> Script:
             "hosts": "show /etc/hosts",
             "nsswitch.conf": "[ -e /etc/nsswitch.conf ] || exit 3; show /etc/nsswitch.conf",
             "environment": f"env | grep -E '^({kept})='; :",
-            "processes": PROCESSES,
-            "libc": LIBC,
-            "jvm": JVM,
+            "processes": _look("processes.sh"),
+            "libc": _look("libc.sh"),
+            "jvm": _look("jvm.sh"),
             **({"lookup": resolving()} if lookups else {}),
         }
     )
@@ -250,8 +161,5 @@ def beside_look() -> Script:
     looks = dict(client_look().looks)
     looks["nsswitch.conf"] = "[ -e /proc/1/root/etc/nsswitch.conf ] || exit 3; show /proc/1/root/etc/nsswitch.conf"
     looks["environment"] = "exit 4"
-    looks["libc"] = (
-        'for l in /proc/1/root/lib/ld-musl-*; do [ -e "$l" ] && echo musl; done; '
-        'for l in /proc/1/root/lib*/ld-linux-* /proc/1/root/lib/*/ld-linux-*; do [ -e "$l" ] && { echo glibc; break; }; done; :'
-    )
+    looks["libc"] = one_line("libc_beside.sh")
     return Script.of(looks)

@@ -18,6 +18,7 @@ from svcpath.evidence.formats import conntrack, dumps, metrics, routes
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.formats.text import Text
 from svcpath.evidence.sources.inpod_scripts import Section
+from svcpath.evidence.sources.scripts import one_line
 
 SYSCTLS = (
     "net.ipv4.ip_forward",
@@ -36,12 +37,7 @@ SYSCTLS = (
     "net.ipv4.vs.expire_quiescent_template",
 )
 _PATHS = {name: "/proc/sys/" + name.replace(".", "/") for name in SYSCTLS}
-#: The answer to GET $3 of port $2 on host $1, with its headers.
-_FETCH = (
-    'fetch() { if command -v curl >/dev/null 2>&1; then curl -si -m 2 "http://$1:$2$3"; elif command -v bash >/dev/null 2>&1; '
-    'then timeout 3 bash -c \'exec 3<>"/dev/tcp/$0/$1" && printf "GET $2 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3\' "$1" "$2" "$3"; '
-    "else return 127; fi; }; "
-)
+_FETCH = one_line("fetch.sh") + "; "
 #: The samples that say when and what kube-proxy wrote (pkg/proxy/metrics/metrics.go).
 _SAMPLES = "^kubeproxy_sync_proxy_rules_(last|iptables_total)|^HTTP/"
 #: Look -> shell text, in the kube-proxy Pod. The first word is run directly where there is no shell.
@@ -54,11 +50,7 @@ PROXY_LOOKS: Mapping[str, str] = {
     "ipvsadm-lcn": "[ -s /proc/net/ip_vs ] && ipvsadm -Lcn",
     "ipset": "ipset list",
     "conntrack-stats": "conntrack -S",
-    # Not the shell's own read: it reads byte by byte, and a sysctl gives its first byte alone then. grep reads all at once.
-    "sysctl": "set -- "
-    + " ".join(_PATHS.values())
-    + ' /proc/sys/net/ipv4/conf/*/rp_filter; if command -v grep >/dev/null 2>&1; then grep -sH . "$@"; '
-    'else for k in "$@"; do [ -r "$k" ] && echo "$k:$(cat "$k")"; done; fi; :',
+    "sysctl": f"set -- {' '.join(_PATHS.values())} /proc/sys/net/ipv4/conf/*/rp_filter; {one_line('sysctl.sh')}",
     "hairpin": "grep -H . /sys/class/net/*/brif/*/hairpin_mode",
     "rules4": "ip -4 rule",
     "rules6": "ip -6 rule",
@@ -67,16 +59,9 @@ PROXY_LOOKS: Mapping[str, str] = {
     "mtus": "grep -H . /sys/class/net/*/mtu",
     "metrics": _FETCH + f"fetch localhost 10249 /metrics | grep -E '{_SAMPLES}'",
 }
-#: Flows of the frontends that are its arguments, an address or nodeport/NUMBER each. The whole table can be huge.
-FLOWS = (
-    'for a in "$@"; do case $a in '
-    "nodeport/*) n=${a#nodeport/}; for p in tcp udp; do for f in ipv4 ipv6; do "
-    "conntrack -L -f $f -p $p --orig-port-dst $n; done; done;; "
-    "*:*) conntrack -L -f ipv6 -d $a;; "
-    '*) conntrack -L -d $a || grep -F "dst=$a " /proc/net/nf_conntrack;; esac; done'
-)
-#: Health checks of the ports that are its arguments.
-HEALTH = _FETCH + 'for p in "$@"; do echo "port $p"; fetch localhost "$p" /healthz; echo; done'
+#: With the frontends as arguments, with the ports as arguments.
+FLOWS = one_line("flows.sh")
+HEALTH = _FETCH + one_line("health.sh")
 
 CILIUM_LOOKS: Mapping[str, str] = {
     "cilium-service-list": "cilium-dbg service list -o json || cilium service list -o json",

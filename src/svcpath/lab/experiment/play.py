@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.errors import LabError
+from svcpath.evidence.sources.scripts import one_line
 from svcpath.lab import namespaces
 from svcpath.lab.experiment import manifests
 from svcpath.lab.experiment.log import Entry, RawLog
@@ -127,11 +128,7 @@ def _settle(stage: Stage, variant: Variant) -> None:
 
 def probes(stage: Stage, pod: str) -> list[tuple[str, list[str]]]:
     """The resolvers a client Pod offers: static musl probes, its Python on whatever libc it has, a JVM on that libc."""
-    script = (
-        "ls /usr/local/bin/resolve-musl-* /usr/local/bin/resolve-jvm-* 2>/dev/null; "
-        "ls /lib/ld-musl-*.so.1 >/dev/null 2>&1 && /lib/ld-musl-*.so.1 2>&1 | sed -n 's/^Version /python-musl /p'; "
-        "getconf GNU_LIBC_VERSION 2>/dev/null"
-    )
+    script = one_line("probes.sh", "svcpath.lab.resources")
     found: list[tuple[str, list[str]]] = []
     for line in stage.kubectl.exec(NAMESPACE, pod, ["sh", "-c", script]).out.splitlines():
         if line.startswith("/usr/local/bin/resolve-"):

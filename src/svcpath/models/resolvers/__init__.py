@@ -3,7 +3,7 @@
 For a caller:
 
 - :class:`Environment` holds the raw resolv.conf, hosts, nsswitch.conf, hostname and process variables of a container.
-- A *world* answers queries: :class:`RecordedWorld` (rows of a recorded answers table), ``coredns.CoreDnsWorld``
+- A *world* answers queries: :class:`RecordedWorld` (rows of a recorded answers table), ``servers.coredns.CoreDnsWorld``
 (Corefile and Kubernetes objects), a live server (evidence.sources.dns), or several with :class:`Layered`.
 - :func:`resolve` runs one resolver (names in :data:`RESOLVERS`, see :func:`canonical`) and returns a
 :class:`Resolution`: every way the lookup can go, each a :class:`Trace` of steps (queries, answers, the rule that led
@@ -11,8 +11,13 @@ on) and an :class:`Outcome`. ``resolution.outcome`` is None when chance or an un
 and ``trace.assumed`` say what is possible and on what it hangs.
 - :func:`compare` gives the table of all resolvers, the first point where they part, and the mends, each re-run.
   :func:`ladder` turns a trace into one rung for each name asked. :func:`silent_seconds` is the time with silent
-  servers. - :func:`replay` and :func:`read_rows` replay recordings of real resolvers.
-- ``jvm.policy`` is the JVM's cache policy; ``corefile.parse`` and ``corefile_lint.lint`` read and judge a Corefile.
+  servers.
+- ``runtimes.jvm.policy`` is the JVM's cache policy; ``servers.corefile.parse`` and ``servers.corefile_lint.lint`` read and
+  judge a Corefile.
+
+A package per family: ``libc``, ``runtimes``, ``libraries``, ``proxies`` and, on the other side, ``servers``. What all of
+them stand on is here: ``base`` (the generator, its steps and outcome), ``environment`` (the container's files), ``worlds``,
+``registry`` (which names there are) and ``compare``.
 """
 
 from svcpath.models.resolvers.base import (
@@ -44,7 +49,6 @@ from svcpath.models.resolvers.compare import (
 )
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment
 from svcpath.models.resolvers.registry import COMPARED, RESOLVERS, build, canonical
-from svcpath.models.resolvers.replay import Summary, Verdict, read_rows, replay
 from svcpath.models.resolvers.worlds import Layered, RecordedWorld
 
 __all__ = [
@@ -70,17 +74,13 @@ __all__ = [
     "Resolution",
     "Rule",
     "Step",
-    "Summary",
     "Trace",
     "Unknown",
-    "Verdict",
     "World",
     "build",
     "canonical",
     "compare",
     "ladder",
-    "read_rows",
-    "replay",
     "resolve",
     "run",
     "search_list",

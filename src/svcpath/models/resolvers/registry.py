@@ -1,24 +1,24 @@
-"""Which model stands behind a name: the resolvers a user can ask for, and the probes of recorded runs."""
+"""Which model stands behind a name: the resolvers a user can ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from svcpath.errors import UsageError
-from svcpath.models.resolvers import musl_conf
-from svcpath.models.resolvers.base import Asking, Model
-from svcpath.models.resolvers.cares import Cares
-from svcpath.models.resolvers.dnspython import Dnspython
-from svcpath.models.resolvers.environment import Environment, is_address, split_lines, to_ascii
-from svcpath.models.resolvers.envoy import Envoy
-from svcpath.models.resolvers.glibc import Glibc
-from svcpath.models.resolvers.go import Go
-from svcpath.models.resolvers.hickory import Hickory
-from svcpath.models.resolvers.jvm import Jvm
-from svcpath.models.resolvers.libc_users import DotNet, Python
-from svcpath.models.resolvers.musl import Musl
-from svcpath.models.resolvers.nginx import Nginx
-from svcpath.models.resolvers.node import NodeLookup, NodeResolve
+from svcpath.models.resolvers.base import Model
+from svcpath.models.resolvers.environment import Environment, is_address, split_lines
+from svcpath.models.resolvers.libc import musl_conf
+from svcpath.models.resolvers.libc.glibc import Glibc
+from svcpath.models.resolvers.libc.musl import Musl
+from svcpath.models.resolvers.libraries.cares import Cares
+from svcpath.models.resolvers.libraries.dnspython import Dnspython
+from svcpath.models.resolvers.libraries.hickory import Hickory
+from svcpath.models.resolvers.proxies.envoy import Envoy
+from svcpath.models.resolvers.proxies.nginx import Nginx
+from svcpath.models.resolvers.runtimes.go import Go
+from svcpath.models.resolvers.runtimes.jvm import Jvm
+from svcpath.models.resolvers.runtimes.libc_users import DotNet, Python
+from svcpath.models.resolvers.runtimes.node import NodeLookup, NodeResolve
 
 Factory = Callable[[Environment], Model]
 
@@ -107,42 +107,6 @@ def canonical(name: str) -> str:
 
 def build(name: str, environment: Environment) -> Model:
     return RESOLVERS[canonical(name)](environment)
-
-
-class _Encoded:
-    """A runtime that hands names on in their IDNA form (pycares)."""
-
-    def __init__(self, model: Cares) -> None:
-        self.model = model
-        self.key, self.title = model.key, model.title
-
-    def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
-        return self.model.lookup(to_ascii(name), memory)
-
-
-def for_probe(probe: str, env: Environment) -> Model | None:
-    """The model of a recorded probe, set up as that probe was."""
-    family, _, version = probe.partition("-")
-    if family in ("musl", "glibc"):
-        return Musl(env, version) if family == "musl" else Glibc(env, version)
-    factories: dict[str, Factory] = {
-        "python-gai": lambda e: Python(e, Glibc(e)),
-        "node-lookup": lambda e: NodeLookup(e, Glibc(e)),
-        "node-resolve4": lambda e: NodeResolve(e),
-        "go-pure": lambda e: Go(e, "pure"),
-        "go-cgo": lambda e: Go(e, "cgo"),
-        "go-default": lambda e: Go(e, "default"),
-        "cares-gai": lambda e: _Encoded(Cares(e, honours_use_vc=False)),
-        "jvm-17": lambda e: Jvm(e, Glibc(e)),
-        "jvm-25": lambda e: Jvm(e, Glibc(e)),
-        "hickory": lambda e: Hickory(e, "0.25"),
-        "hickory-0.26": lambda e: Hickory(e, "0.26"),
-        "dnspython": lambda e: Dnspython(e, lifetime=1.0),
-        "dnspython-search": lambda e: Dnspython(e, search=True, lifetime=1.0),
-        "nginx": lambda e: Nginx(e, timeout=2.0),
-    }
-    factory = factories.get(probe)
-    return factory(env) if factory else None
 
 
 def nameservers(conf: str | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.models.resolvers import Summary, Verdict
+from svcpath.replay import Summary, Verdict
 from svcpath.reports.document import Document, Mark, Point, Points, Section, Statement, Table
 from svcpath.reports.report import Record
 

@@ -1,6 +1,6 @@
 """Mistakes of a Corefile that decide this lookup: no or another cluster zone, forwarding to itself, NodeLocal's upstream.
 
-The rules are in models/resolvers/corefile_lint.py; here they meet the client's search list and the DNS Services.
+The rules are in models/resolvers/servers/corefile_lint.py; here they meet the client's search list and the DNS Services.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.resolvers import search_list
-from svcpath.models.resolvers.coredns_plugins import targets_of
-from svcpath.models.resolvers.corefile import Directive, ServerBlock
-from svcpath.models.resolvers.corefile_lint import PLACEHOLDERS, Lint, lint
+from svcpath.models.resolvers.servers.coredns_plugins import targets_of
+from svcpath.models.resolvers.servers.corefile import Directive, ServerBlock
+from svcpath.models.resolvers.servers.corefile_lint import PLACEHOLDERS, Lint, lint
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.resolution.client import Client

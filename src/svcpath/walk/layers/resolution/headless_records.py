@@ -7,7 +7,7 @@ from typing import Any
 from svcpath.evidence.facts.dns import TimelineEntry
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers.coredns import denial_seconds
+from svcpath.models.resolvers.servers.coredns import denial_seconds
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding

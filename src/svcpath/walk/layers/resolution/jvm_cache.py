@@ -1,10 +1,10 @@
-"""The JVM's own cache against what DNS and the slices say now (sun.net.InetAddressCachePolicy; models/resolvers/jvm.py)."""
+"""The JVM's own cache against what DNS and the slices say now (sun.net.InetAddressCachePolicy; models/resolvers/runtimes/jvm.py)."""
 
 from __future__ import annotations
 
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
-from svcpath.models.resolvers.jvm import Policy, Settings, policy
+from svcpath.models.resolvers.runtimes.jvm import Policy, Settings, policy
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding

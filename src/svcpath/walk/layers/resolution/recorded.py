@@ -7,8 +7,8 @@ from typing import Any
 from svcpath.evidence.facts.dns import Lookup
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers import glibc_conf, musl_conf
 from svcpath.models.resolvers.environment import INET, INET6
+from svcpath.models.resolvers.libc import glibc_conf, musl_conf
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.findings.catalogue import finding

@@ -15,11 +15,12 @@ from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.resolvers import Layered, RecordedWorld, World, corefile
-from svcpath.models.resolvers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.coredns_kubernetes import Cluster
-from svcpath.models.resolvers.corefile import Corefile
-from svcpath.models.resolvers.corefile_lint import lint
+from svcpath.models.resolvers import Layered, RecordedWorld, World
+from svcpath.models.resolvers.servers import corefile
+from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
+from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.corefile import Corefile
+from svcpath.models.resolvers.servers.corefile_lint import lint
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Evidence
 

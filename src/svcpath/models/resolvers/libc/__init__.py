@@ -1,0 +1,1 @@
+"""The C libraries' own getaddrinfo: glibc (with its nsswitch.conf) and musl. Each has its reading of resolv.conf beside it."""
