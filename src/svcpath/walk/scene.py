@@ -9,6 +9,7 @@ address listed twice under different targetRefs counts once and the ready one wi
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.request import Request
 
 
+@lru_cache(maxsize=65536)
 def canonical(address: str) -> str:
     """An address in its one text form, so that equal addresses are equal strings; what is no address stays as it is."""
     try:
@@ -31,6 +33,7 @@ def canonical(address: str) -> str:
     return str(mapped or parsed)
 
 
+@lru_cache(maxsize=65536)
 def family_of(address: str) -> int:
     """4 or 6, or 0 for what is no address."""
     try:
