@@ -6,7 +6,7 @@ import functools
 import ipaddress
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=65536)
 def canonical(address: str) -> str:
     """An address in its one text form, so that equal addresses are equal strings; what is no address stays as it is."""
     try:
@@ -17,7 +17,7 @@ def canonical(address: str) -> str:
     return str(mapped or parsed)
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=65536)
 def family_of(address: str) -> int:
     """4 or 6, or 0 for what is no address."""
     try:

@@ -38,17 +38,22 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     resolver: str
     title: str
+    environment: Environment
     resolution: Resolution
     outcome: Outcome | None
     outcomes: tuple[Outcome, ...]
     assumed: tuple[str, ...]
     queries: int
     seconds: float
-    silent_seconds: float
 
     @property
     def resolves(self) -> bool | None:
         return None if self.outcome is None else self.outcome.ok
+
+    @property
+    def silent_seconds(self) -> float:
+        """A lookup of its own, run when it is asked for."""
+        return silent_seconds(self.resolver, self.resolution.name, self.environment)
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -120,13 +125,13 @@ def line(resolver: str, name: str, environment: Environment, world: World) -> Li
     return Line(
         resolver=resolver,
         title=model.title,
+        environment=environment,
         resolution=resolution,
         outcome=resolution.outcome,
         outcomes=resolution.outcomes,
         assumed=assumed,
         queries=max(len(trace.queries) for trace in resolution.traces),
         seconds=max(trace.outcome.seconds for trace in resolution.traces),
-        silent_seconds=silent_seconds(resolver, name, environment),
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from svcpath.errors import UsageError
 from svcpath.models.resolvers import Environment, Mend, Outcome, Resolution, World, canonical
-from svcpath.models.resolvers import compare as compare_models
+from svcpath.models.resolvers.compare import line, mends
 from svcpath.walk.findings.catalogue import finding
 from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.resolution.client import Client
@@ -85,8 +85,11 @@ def look(client: Client, world: World) -> list[Seen]:
     chosen = resolvers_of(client) or SEARCHING
     seen: list[Seen] = []
     for name in client.names:
-        found = compare_models(name, surroundings, world, chosen)
-        seen.extend(Seen(name, line.resolver, line.resolution, found.mends) for line in found.lines)
+        lines = tuple(line(resolver, name, surroundings, world) for resolver in chosen)
+        # Each change is a lookup for each resolver: only where one of them fails.
+        fails = any(entry.resolves is False for entry in lines)
+        helping = mends(name, surroundings, world, lines) if fails else ()
+        seen.extend(Seen(name, entry.resolver, entry.resolution, helping) for entry in lines)
     return seen
 
 
