@@ -13,7 +13,8 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.walk.request import Request
 
 T = TypeVar("T")
@@ -21,14 +22,18 @@ Batch = tuple[Need, ...]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """All Observations that met one Need."""
+    """All Observations that met one Need. Few of many are found by ``present.named(...)`` and its like."""
 
     need: Need
     observations: tuple[Observation[Any], ...]
 
     @property
-    def present(self) -> tuple[Observation[Any], ...]:
-        return tuple(one for one in self.observations if one.state is State.PRESENT)
+    def _all(self) -> Observations:
+        return Observations.of(self.observations)
+
+    @property
+    def present(self) -> Observations:
+        return self._all.present
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -37,7 +42,7 @@ class Reply(msgspec.Struct, frozen=True):
     @property
     def absent(self) -> bool:
         """Looked, and it is not there."""
-        return bool(self.observations) and all(one.state is State.ABSENT for one in self.observations)
+        return self._all.absent
 
     @property
     def unreadable(self) -> bool:
@@ -46,24 +51,22 @@ class Reply(msgspec.Struct, frozen=True):
     @property
     def why(self) -> str:
         """In words for people, why something of it is not present; empty when all of it is."""
-        return "; ".join(dict.fromkeys(one.why for one in self.observations if one.why))
+        return self._all.why
 
     @property
     def complete(self) -> bool:
         """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
-        return any(one.provenance.listing for one in self.observations) and not any(
-            one.state is State.UNREADABLE for one in self.observations
-        )
+        return self._all.complete
 
     @property
     def refused(self) -> bool:
         """Some of it was there to look at and could not be read."""
-        return any(one.refused for one in self.observations)
+        return self._all.refused
 
     @property
     def partial(self) -> bool:
         """Some of it could not be read."""
-        return any(one.state is State.UNREADABLE for one in self.observations)
+        return self._all.partial
 
 
 Replies = tuple[Reply, ...]

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from svcpath.evidence.facts.need import Cost, Need
 from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.source import Source
 from svcpath.walk.ask import Asking, Reply
 
@@ -36,7 +37,7 @@ class Driver:
         if not fresh:
             return
         for need, observations in zip(fresh, self._source.observe(fresh), strict=True):
-            self._met[need] = observations
+            self._met[need] = Observations.of(observations)
             if need.about and need.cost is Cost.PROBE:
                 self._probed.append(need)
 
