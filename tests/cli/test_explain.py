@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from svcpath.walk.symptoms import SYMPTOMS, recognise
+from svcpath.findings.symptoms import recognise, symptoms
 
 from svcpath.findings.catalogue import catalogue
 from tests.cli.running import svcpath
@@ -80,7 +80,7 @@ def test_an_error_text_gives_its_causes_in_order_with_the_command_that_splits_th
 
 
 def test_every_code_of_a_symptom_is_in_the_catalogue() -> None:
-    for symptom in SYMPTOMS:
+    for symptom in symptoms():
         for cause in symptom.causes:
             assert set(cause.codes) <= set(catalogue()), symptom.name
             assert {catalogue()[code].layer for code in cause.codes} <= {cause.layer, "evidence"}, cause.text
@@ -137,6 +137,6 @@ def test_a_fault_that_the_evidence_shows_decides_with_or_without_the_symptom() -
 
 
 def test_a_symptom_alone_never_makes_a_fault() -> None:
-    for symptom in SYMPTOMS:
+    for symptom in symptoms():
         for word in symptom.words:
             assert cluster().settle().diagnose(symptom=word).verdict.status in ("healthy", "inconclusive"), word

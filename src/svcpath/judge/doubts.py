@@ -23,6 +23,8 @@ from svcpath.walk.quality import Damage, Quality
 _A_SLICE = "a slice could not be read"
 _A_FILE = "a file of the evidence is damaged"
 _TWO_CLUSTERS = "the evidence may be of two clusters"
+#: Slices are objects too: what is in no slice of a file that is cut off may be in one that it lost.
+_IN_OBJECTS = frozenset({Rests.OBJECTS, Rests.SLICES})
 
 
 class Doubts(msgspec.Struct, frozen=True):
@@ -43,7 +45,7 @@ class Doubts(msgspec.Struct, frozen=True):
         rests_on = entry(found.code).rests_on
         if self.slices and Rests.SLICES in rests_on:
             return _A_SLICE
-        if self.objects and Rests.OBJECTS in rests_on and not _shown_empty(found):
+        if self.objects and rests_on & _IN_OBJECTS and not _shown_empty(found):
             return _A_FILE
         if Rests.TABLE in rests_on and self.cut & _paths(found):
             return _A_FILE

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 import svcpath
-from svcpath.errors import SourceUnavailable, UsageError
+from svcpath.errors import SourceUnavailable, UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.request import Request
@@ -33,7 +33,7 @@ SLICES = Need(Kind.ENDPOINT_SLICE, namespace=NAMESPACE, service="wrong-port")
 PODS = Need(Kind.POD, namespace=NAMESPACE)
 
 
-def diagnose(source: ClusterSource, service: str = "wrong-port", *, thorough: bool = False) -> Report:
+def diagnose(source: ClusterSource | Unhurried, service: str = "wrong-port", *, thorough: bool = False) -> Report:
     return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client", thorough=thorough)
 
 
@@ -225,10 +225,13 @@ def test_every_kind_of_refusal_everywhere_still_ends_in_a_report(scripted: Api, 
     def refuses(status: int, path: str, count: int) -> int | None:
         return status if path != "/version" else None
 
-    for status in (403, 429, 500, 410, 404):
+    for status in (403, 429, 500, 410):
         scripted.trouble = functools.partial(refuses, status)
         with source(scripted, timeout=6.0) as cluster:
             assert diagnose(cluster).verdict.status in ("inconclusive", "fault")
+    scripted.trouble = functools.partial(refuses, 404)
+    with source(scripted, timeout=6.0) as cluster, pytest.raises(UnknownTarget, match="no Pod client"):
+        diagnose(cluster)
 
 
 def test_an_answer_beyond_the_limit_is_refused(scripted: Api, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
