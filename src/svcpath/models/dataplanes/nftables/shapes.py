@@ -24,7 +24,7 @@ def by_shape(chain: Chain, number: int, line: str) -> bool:
             protocol = _PROTOCOLS.get(parts[2])
             if protocol is not None and is_ipv4_and_port(parts[5]) is not None:
                 host, _, port = parts[5].partition(":")
-                if int(port) < 65536:
+                if 0 < int(port) < 65536:
                     chain.rules.append(Rule(number, (protocol,), "dnat", (host, int(port))))
                     return True
     elif count == 5:
