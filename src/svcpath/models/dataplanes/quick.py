@@ -17,6 +17,7 @@ from svcpath.models.dataplanes.table import Backend, Dialect, Frontend, ServiceT
 _HARMFUL = frozenset(
     {"drop", "reject", "dnat", "dnat-many", "redirect", "notrack", "tproxy", "opaque", "vmap", "numgen"}
 )
+_TRANSLATING = frozenset({"dnat", "dnat-many", "redirect", "tproxy", "vmap", "numgen"})
 #: Matches that come out alike for every cluster IP.
 _ALIKE = frozenset({"ct-state", "ct-status", "mark", "source-type"})
 #: Matches that can't be decided; a rule of others with one may take a packet, which is no difference.
@@ -339,9 +340,12 @@ def _chain_is_alike(rules: Ruleset, chain: Chain, hook: str, seen: set[tuple[str
                 continue
             if not _chain_is_alike(rules, following, hook, seen):
                 return False
-            if not own and is_own(following) and not kinds <= _ALIKE:
+            if is_own(following) and not kinds <= _ALIKE:
                 return False
         elif rule.target in _HARMFUL or own:
+            # Where it sends one frontend is right for that one at most, whichever the sample packets are for.
+            if rule.target in _TRANSLATING and not any(_loopback(match) for match in rule.matches):
+                return False
             if not all(match.kind in _ALIKE or _loopback(match) for match in rule.matches):
                 return False
         elif chain.type == "nat" and rule.target in ("accept", "return") and hook != "postrouting" and rule.matches:

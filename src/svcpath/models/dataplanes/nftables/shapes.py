@@ -18,6 +18,8 @@ _OF_OTHERS = ("\t\tip", "daddr", "ip", "saddr", "!=", "jump")
 def by_shape(chain: Chain, number: int, line: str) -> bool:
     """The rules of which a big table has tens of thousands, by their shape. False: to be read as any other."""
     parts = line.split(" ")
+    if "" in parts:
+        return False
     count = len(parts)
     if count == 6:
         if parts[3] == "dnat" and parts[0] == "\t\tmeta" and parts[4] == "to" and parts[1] == "l4proto":
