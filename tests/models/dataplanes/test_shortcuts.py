@@ -273,3 +273,23 @@ def test_a_frontend_right_by_its_shape_has_no_difference_when_walked(kind: Kind)
 
     equal()
     assert taken[True] > taken.total() / 10, taken
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Kind.IPTABLES_SAVE, "-A KUBE-SEP-X -p tcp -m tcp -j DNAT --to-destination 10.244.2.10:0"),
+        (Kind.IPTABLES_SAVE, "-A KUBE-SEP-X -j "),
+        (Kind.IPTABLES_SAVE, "-A  -j KUBE-SEP-X"),
+        (Kind.NFT_LIST, "\t\tmeta l4proto tcp dnat to 10.244.2.10:0"),
+        (Kind.NFT_LIST, "\t\tip daddr 172.30.0.11 ip saddr != 10.244.0.0/16 jump "),
+    ],
+)
+def test_a_rule_that_only_looks_like_kube_proxys_is_read_word_by_word(kind: Kind, text: str) -> None:
+    if kind is Kind.IPTABLES_SAVE:
+        table = f"*nat\n:KUBE-SEP-X - [0:0]\n{text}\nCOMMIT\n"
+    else:
+        table = f"table ip kube-proxy {{\n\tchain endpoint-x {{\n{text}\n\t}}\n}}\n"
+    fast = _read(kind, table)
+    with _without_shapes():
+        assert _read(kind, table) == fast
