@@ -48,6 +48,7 @@ def connection_of(row: dict[str, Any]) -> Connection:
             outcome=str(row["outcome"]),
             status=int(row["status"]),
             detail=str(row["detail"]),
+            opened=bool(row.get("opened", False)),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"no line of the sampler: {error}") from error

@@ -115,7 +115,7 @@ def _path(row: Row, plane: Plane, compared: Dump) -> str:
     """The dump that the row's line is in: for a left-over that of the other mode."""
     if row.kind is Kind.LEFTOVER:
         for dump in plane.left:
-            if row.note.startswith(dump.table.dialect.value):
+            if row.dialect is dump.table.dialect:
                 return dump.place
     return compared.place
 

@@ -14,6 +14,7 @@ from svcpath.evidence.facts.kubernetes import Event, Object
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.formats.evidence import WatchEvent
+from svcpath.models.drain.changes import Change
 from svcpath.models.drain.deletion import Deletion
 from svcpath.models.drain.moments import Remark, Seen, seconds_of, stamp_of
 from svcpath.models.drain.terms import Given
@@ -28,7 +29,8 @@ _LISTING = 2.0
 
 
 class MomentRecord(Record, frozen=True, kw_only=True):
-    """``at`` seconds after 0, ``time`` RFC 3339; ``exact`` false is computed, not seen."""
+    """``at`` seconds after 0, ``time`` RFC 3339; ``exact`` false is computed, not seen. Of a slice ``subject`` is the
+    address and ``change`` its condition or removed, of a dataplane the node, and whether it sends there; else empty."""
 
     at: float
     time: str
@@ -36,6 +38,8 @@ class MomentRecord(Record, frozen=True, kw_only=True):
     text: str
     exact: bool
     place: str
+    subject: str = ""
+    change: Change = Change.NONE
 
 
 class ExitRecord(Record, frozen=True, kw_only=True):
@@ -165,6 +169,8 @@ def timeline_report(found: Timeline, gaps: Sequence[str] = ()) -> TimelineContra
                 text=one.text,
                 exact=one.exact,
                 place=one.place,
+                subject=one.subject,
+                change=one.change,
             )
             for one in found.moments
         ),

@@ -18,9 +18,11 @@ def keepalive(rate: float, to: To, path: str) -> None:
     kept: http.client.HTTPConnection | None = None
     for due in to.due(rate):
         row, notes = blank("keepalive", due), []
+        closing = False
         try:
             if kept is None:
                 kept = http.client.HTTPConnection(to.host, to.port, timeout=to.timeout)
+                row["opened"] = True
                 notes.append("opened")
                 kept.connect()
                 kept.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -32,12 +34,13 @@ def keepalive(rate: float, to: To, path: str) -> None:
             body += response.read()
             row["outcome"], row["peer"] = "http-error" if response.status >= 400 else "ok", peer(body, to.host)
             if response.will_close:
+                closing = True
                 notes.insert(0, "server closes")
         except (OSError, http.client.HTTPException) as error:
             row["outcome"] = outcome_of(error, row["connected"] is not None)
             notes.insert(0, str(error)[:120])
         row["end"], row["detail"] = time.time(), " ".join(notes)
-        if kept is not None and (row["outcome"] not in ("ok", "http-error") or "server closes" in notes):
+        if kept is not None and (row["outcome"] not in ("ok", "http-error") or closing):
             kept.close()
             kept = None
         to.out.write(row)
@@ -108,6 +111,7 @@ def websocket(rate: float, to: To, path: str) -> None:
     kept: WebSocket | None = None
     for due in to.due(rate):
         row, notes = blank("websocket", due), []
+        again = False
         try:
             if kept is not None and kept.going():
                 kept.close()
@@ -116,6 +120,7 @@ def websocket(rate: float, to: To, path: str) -> None:
             while not row["first"]:
                 if kept is None:
                     kept = WebSocket(to.host, to.port, path, to.timeout)
+                    row["opened"] = True
                     notes.append("opened")
                 row["connected"] = time.time()
                 kept.send(1, b"sample")
@@ -123,11 +128,12 @@ def websocket(rate: float, to: To, path: str) -> None:
                 if kind != 8:
                     row["first"] = time.time()
                     row["peer"] = peer(data, to.host)
-                elif "sent again" in notes:
+                elif again:
                     raise ConnectionResetError("closed twice instead of an answer")
                 else:
                     kept.close()
                     kept = None
+                    again = True
                     notes.append("sent again")
         except (OSError, http.client.HTTPException) as error:
             row["outcome"] = outcome_of(error, row["connected"] is not None)

@@ -47,7 +47,7 @@ def run(stage: Stage, variant: Variant) -> Result:
     after = removed if removed is not None else at
     stayed = max((one.start - after for one in rows if one.peer == name_of(target)), default=0.0)
     bad = failed(rows)
-    opened = sum("opened" in one.detail for one in rows)
+    opened = sum(connection.opened for connection in rows)
     passed = stayed <= LIMIT and not bad and bool(rows)
     said = (
         f"the slice removed the Pod {after - at:.2f} s after the delete, the pool went on to it for {max(stayed, 0):.2f} s; "

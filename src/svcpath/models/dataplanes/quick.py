@@ -17,6 +17,7 @@ from svcpath.models.dataplanes.table import Backend, Dialect, Frontend, ServiceT
 _HARMFUL = frozenset(
     {"drop", "reject", "dnat", "dnat-many", "redirect", "notrack", "tproxy", "opaque", "vmap", "numgen"}
 )
+_TRANSLATING = frozenset({"dnat", "dnat-many", "redirect", "tproxy", "vmap", "numgen"})
 #: Matches that come out alike for every cluster IP.
 _ALIKE = frozenset({"ct-state", "ct-status", "mark", "source-type"})
 #: Matches that can't be decided; a rule of others with one may take a packet, which is no difference.
@@ -25,6 +26,8 @@ _DISPATCH = frozenset(
     {"KUBE-SERVICES", "KUBE-EXTERNAL-SERVICES", "KUBE-NODEPORTS", "KUBE-PROXY-FIREWALL", "services"}
     | {"service-endpoints-check", "nodeport-endpoints-check", "firewall-check", "cluster-ips-check"}
 )
+#: Matches that name a frontend.
+_FRONTEND = frozenset({"destination", "protocol", "dport"})
 _TOLERANCE = 1e-6
 
 
@@ -85,11 +88,9 @@ class QuickCheck:
                     continue
             if rule.target == "jump" and rule.argument == "KUBE-NODEPORTS" and _only_local(matches):
                 continue
-            if any(match.kind == "dport" for match in matches) and any(
-                match.kind == "destination" for match in matches
-            ):
-                continue
-            return None
+            # Other rules of a frontend, which ``single`` then leaves out: they can take no other one.
+            if _frontend(tuple(match for match in matches if match.kind in _FRONTEND)) is None:
+                return None
         return found
 
     def _iptables_service(self, rules: list[Rule], item: Expectation, backends: tuple[Backend, ...]) -> bool:
@@ -147,7 +148,7 @@ class QuickCheck:
             elif match.negated:
                 return False
             elif kind == "destination":
-                if not isinstance(value, str) or value.partition("/")[0] != frontend.address:
+                if not isinstance(value, str) or _single_address(value) != frontend.address:
                     return False
             elif kind == "dport":
                 if value != ((frontend.port, frontend.port),):
@@ -210,8 +211,7 @@ def _endpoint(first: Rule, second: Rule, protocol: str, recalled: str, affinity:
     address, port = second.argument
     if source.kind != "source" or source.negated or not isinstance(source.value, str):
         return None
-    text, _, length = source.value.partition("/")
-    if text != address or length not in ("", "32", "128"):
+    if _single_address(source.value) != address:
         return None
     matches = second.matches
     if len(matches) != (2 if affinity else 1):
@@ -227,6 +227,12 @@ def _endpoint(first: Rule, second: Rule, protocol: str, recalled: str, affinity:
     return Backend(address, port)
 
 
+def _single_address(prefix: str) -> str:
+    """The address of a prefix that holds nothing else; "" for a wider one."""
+    address, _, length = prefix.partition("/")
+    return address if length in ("", "128" if ":" in address else "32") else ""
+
+
 def _frontend(matches: tuple[Match, ...]) -> Frontend | None:
     address, protocol, port = "", "", 0
     for match in matches:
@@ -234,8 +240,8 @@ def _frontend(matches: tuple[Match, ...]) -> Frontend | None:
             return None
         value = match.value
         if match.kind == "destination" and isinstance(value, str):
-            address, _, length = value.partition("/")
-            if length not in ("", "32", "128"):
+            address = _single_address(value)
+            if not address:
                 return None
         elif match.kind == "protocol" and len(value) == 1:
             protocol = value[0].upper()
@@ -334,9 +340,12 @@ def _chain_is_alike(rules: Ruleset, chain: Chain, hook: str, seen: set[tuple[str
                 continue
             if not _chain_is_alike(rules, following, hook, seen):
                 return False
-            if not own and is_own(following) and not kinds <= _ALIKE:
+            if is_own(following) and not kinds <= _ALIKE:
                 return False
         elif rule.target in _HARMFUL or own:
+            # Where it sends one frontend is right for that one at most, whichever the sample packets are for.
+            if rule.target in _TRANSLATING and not any(_loopback(match) for match in rule.matches):
+                return False
             if not all(match.kind in _ALIKE or _loopback(match) for match in rule.matches):
                 return False
         elif chain.type == "nat" and rule.target in ("accept", "return") and hook != "postrouting" and rule.matches:

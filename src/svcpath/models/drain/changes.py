@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes import EndpointSlice, Event, Object, Pod
+from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Event, Object, Pod
 from svcpath.models.drain.deletion import Deletion, words
 from svcpath.models.drain.moments import PlaneChange, Remark, Seen, seconds_of
 
 
+class Change(enum.Enum):
+    """What became of an endpoint in its slice, or of a backend in a node's data plane."""
+
+    NONE = ""
+    READY = "ready"
+    SERVING = "serving"  #: not ready
+    NOT_SERVING = "not-serving"
+    REMOVED = "removed"
+    SENDS = "sends"
+    SENDS_NO_LONGER = "sends-no-longer"
+
+
 class Moment(msgspec.Struct, frozen=True):
     """Something on the axis: ``at`` seconds after 0, ``kind`` delete, slice, pod, exit, signal, event, dataplane, client
-    or rollout. ``exact`` is false for what is computed and not seen; ``place`` is where the recording says it."""
+    or rollout. ``exact`` is false for what is computed and not seen; ``place`` is where the recording says it. Of a slice
+    or dataplane moment ``subject`` is the address or the node, with which the text begins, and ``change`` what became of
+    it."""
 
     at: float
     kind: str
     text: str
     exact: bool = True
     place: str = ""
+    subject: str = ""
+    change: Change = Change.NONE
 
 
 def of_objects(seen: Sequence[Seen], deletions: Sequence[Deletion], zero: float) -> list[Moment]:
@@ -80,22 +97,28 @@ def _pod(
 def _slice(one: Seen, new: EndpointSlice, before: EndpointSlice | None, at: float) -> list[Moment]:
     if before is None:
         return []
-    old = {address: words(each) for each in before.endpoints or () for address in each.addresses}
-    now = {address: words(each) for each in new.endpoints or () for address in each.addresses}
+    old = {address: endpoint for endpoint in before.endpoints or () for address in endpoint.addresses}
+    now = {address: endpoint for endpoint in new.endpoints or () for address in endpoint.addresses}
     if one.type == "DELETED":
         now = {}
-    found = [
-        Moment(at, "slice", f"{address} {text}", place=one.place)
-        for address, text in now.items()
-        if old.get(address) != text
-    ]
+    found = []
+    for address, endpoint in now.items():
+        text = words(endpoint)
+        if address not in old or words(old[address]) != text:
+            change = _condition(endpoint)
+            found.append(Moment(at, "slice", f"{address} {text}", place=one.place, subject=address, change=change))
     left = ", ".join(now) or "nobody"
-    found.extend(
-        Moment(at, "slice", f"{address} removed; {new.name} lists {left}", place=one.place)
-        for address in old
-        if address not in now
-    )
+    for address in old:
+        if address not in now:
+            text = f"{address} removed; {new.name} lists {left}"
+            found.append(Moment(at, "slice", text, place=one.place, subject=address, change=Change.REMOVED))
     return found
+
+
+def _condition(endpoint: Endpoint) -> Change:
+    if endpoint.ready:
+        return Change.READY
+    return Change.SERVING if endpoint.serving else Change.NOT_SERVING
 
 
 def _event(one: Seen, event: Event, at: float, zero: float) -> list[Moment]:
@@ -134,7 +157,17 @@ def computed(deletions: Sequence[Deletion], zero: float) -> list[Moment]:
 
 def of_planes(planes: Sequence[PlaneChange], zero: float) -> list[Moment]:
     """Changes of nodes' data planes, from shortly before 0 on."""
-    return [Moment(one.at - zero, "dataplane", _plane(one)) for one in planes if one.at >= zero - 5]
+    return [
+        Moment(
+            change.at - zero,
+            "dataplane",
+            _plane(change),
+            subject=change.node,
+            change=Change.SENDS if change.present else Change.SENDS_NO_LONGER,
+        )
+        for change in planes
+        if change.at >= zero - 5
+    ]
 
 
 def _plane(change: PlaneChange) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,20 +22,41 @@ class Seen(msgspec.Struct, frozen=True):
     first: bool = False
 
 
+#: curl's and the lab's clients' word for an answer; 000 where none came.
+_CODE = re.compile(r"(?:^|\s)code=(\d{3})(?!\S)")
+#: The end of kubectl rollout status (pkg/polymorphichelpers/rollout_status.go).
+_ROLLED_OUT = re.compile(r"successfully rolled out\s*$")
+
+
 class Remark(msgspec.Struct, frozen=True):
-    """A line of a client's log: seconds since the epoch, the first word as its kind, the rest."""
+    """A line of a client's log: seconds since the epoch, the first word as its kind, the rest. What others wrote there is
+    read here and nowhere else."""
 
     at: float
     kind: str
     text: str
     place: str = ""
 
+    @property
+    def status(self) -> int | None:
+        """The HTTP status that the line gives; 0: no answer came; None: it is not about an answer."""
+        found = _CODE.search(self.text)
+        return int(found[1]) if found else None
+
+    @property
+    def rolled_out(self) -> bool:
+        """Whether it is kubectl's word that a rollout is complete."""
+        return self.kind == "rollout" and _ROLLED_OUT.search(self.text) is not None
+
+    def names(self, pod: str) -> bool:
+        return pod in self.text.split()
+
 
 class Connection(msgspec.Struct, frozen=True):
     """One connection or request of a sampler, seconds since the epoch (None: not reached).
 
     ``due`` is when the schedule wanted it, ``start`` when it began. ``peer`` is the Pod that answered, by its own name or
-    address; ``outcome`` ok, refused, reset, timeout, cut, http-error or error.
+    address; ``outcome`` ok, refused, reset, timeout, cut, http-error or error; ``opened``: a kept connection began with it.
     """
 
     kind: str
@@ -47,6 +69,7 @@ class Connection(msgspec.Struct, frozen=True):
     outcome: str
     status: int = 0
     detail: str = ""
+    opened: bool = False
 
 
 class PlaneChange(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from svcpath.evidence.facts.kubernetes import Workload
 from svcpath.models.drain.changes import Moment
@@ -22,21 +22,29 @@ def complete(workload: Workload) -> bool:
 def of_rollouts(seen: Sequence[Seen], zero: float) -> list[Moment]:
     """Each time a Deployment became complete, or ceased to be."""
     found = []
-    last: dict[str, bool] = {}
-    for one in seen:
-        if isinstance(one.obj, Workload) and one.obj.kind == "Deployment":
-            done = complete(one.obj)
-            if one.obj.name in last and last[one.obj.name] != done:
-                left = one.obj.status.terminating_replicas
-                more = f", {left} old Pods still Terminating" if done and left else ""
-                text = f"{one.obj.name} {'complete' if done else 'under way'}{more}"
-                found.append(Moment(one.received - zero, "rollout", text, place=one.place))
-            last[one.obj.name] = done
+    for state, workload in _turns(seen):
+        done = complete(workload)
+        left = workload.status.terminating_replicas
+        more = f", {left} old Pods still Terminating" if done and left else ""
+        text = f"{workload.name} {'complete' if done else 'under way'}{more}"
+        found.append(Moment(state.received - zero, "rollout", text, place=state.place))
     return found
+
+
+def _turns(seen: Sequence[Seen]) -> Iterator[tuple[Seen, Workload]]:
+    """The states in which a Deployment is complete and was not in the one before, or the other way round."""
+    last: dict[str, bool] = {}
+    for state in seen:
+        workload = state.obj
+        if isinstance(workload, Workload) and workload.kind == "Deployment":
+            done = complete(workload)
+            if last.get(workload.name, done) != done:
+                yield state, workload
+            last[workload.name] = done
 
 
 def reported(seen: Sequence[Seen], remarks: Sequence[Remark], zero: float) -> float | None:
     """When the rollout was first reported complete after 0."""
-    told = [one.at - zero for one in remarks if one.kind == "rollout" and "successfully" in one.text]
-    told += [one.at for one in of_rollouts(seen, zero) if " complete" in one.text and one.at > 0]
+    told = [remark.at - zero for remark in remarks if remark.rolled_out]
+    told += [state.received - zero for state, workload in _turns(seen) if complete(workload) and state.received > zero]
     return min(told, default=None)

@@ -17,7 +17,7 @@ from svcpath.models.drain.rollouts import of_rollouts, reported
 
 
 class Timeline(msgspec.Struct, frozen=True):
-    """``zero`` is the epoch time of the axis; moments in order."""
+    """``zero`` is the epoch time of the axis; moments in order; ``remarks`` as the clients' logs have them."""
 
     zero: float
     deletions: tuple[Deletion, ...]
@@ -25,6 +25,7 @@ class Timeline(msgspec.Struct, frozen=True):
     connections: tuple[Connection, ...]
     outages: tuple[Outage, ...]
     rollout_reported: float | None
+    remarks: tuple[Remark, ...] = ()
 
 
 def timeline(
@@ -53,4 +54,5 @@ def timeline(
         connections=tuple(connections),
         outages=tuple(outages(connections, zero)),
         rollout_reported=reported(ordered, remarks, zero) if deletions else None,
+        remarks=tuple(remarks),
     )

@@ -50,11 +50,11 @@ def _ends(found: Timeline, one: Deletion) -> Iterator[Said]:
 def requests_lost(found: Timeline, one: Deletion) -> int | None:
     """How many requests on this Pod were cut; None when no client was recorded."""
     mine = [each for each in found.connections if each.peer and each.peer in (one.pod, *one.addresses)]
-    notes = [each for each in found.moments if each.kind == "client" and one.pod in each.text and "code=" in each.text]
-    if not mine and not notes:
+    noted = [remark.status for remark in found.remarks if remark.status is not None and remark.names(one.pod)]
+    if not mine and not noted:
         return None
     cut = sum(1 for each in mine if each.outcome not in ("ok", "http-error"))
-    return cut + sum(1 for each in notes if "code=2" not in each.text and "code=3" not in each.text)
+    return cut + sum(1 for status in noted if status // 100 not in (2, 3))
 
 
 def _lost(found: Timeline) -> Iterator[Said]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from svcpath.models.drain.changes import Change
 from svcpath.reports.document import (
     Claim,
     Connections,
@@ -27,6 +28,7 @@ LANES, MOMENTS = 60, 200
 BEFORE = 2.0
 
 OUTCOMES = {"ok": Mark.PASS, "http-error": Mark.WARN}
+CONDITIONS = {Change.READY: Mark.PASS, Change.SERVING: Mark.WARN, Change.NOT_SERVING: Mark.FAIL}
 
 
 def page(report: TimelineContract) -> Document:
@@ -116,46 +118,47 @@ def _pods(report: TimelineContract, end: float) -> list[Lane]:
 
 def _endpoints(shown: list[MomentRecord], start: float, end: float) -> list[Lane]:
     """Each address between its changes: the three conditions as the slice had them."""
-    by_address: dict[str, list[MomentRecord]] = {}
-    for one in shown:
-        if one.kind == "slice":
-            by_address.setdefault(one.text.partition(" ")[0], []).append(one)
     lanes = []
-    for address, changes in list(by_address.items())[:LANES]:
+    for address, changes in _by_subject(shown, "slice"):
         spans = []
-        for one, following in zip(changes, [*(each.at for each in changes[1:]), end], strict=True):
-            text = one.text.partition(" ")[2]
-            if not text.startswith("removed"):
-                spans.append(Span(one.at, following, text, _condition(text)))
-        events = tuple(
-            Event(one.at, one.text.partition(" ")[2]) for one in changes if " removed" in one.text[: len(address) + 9]
-        )
+        for moment, following in zip(changes, [*(later.at for later in changes[1:]), end], strict=True):
+            if moment.change is not Change.REMOVED:
+                spans.append(Span(moment.at, following, _predicate(moment), CONDITIONS.get(moment.change)))
+        events = tuple(Event(moment.at, _predicate(moment)) for moment in changes if moment.change is Change.REMOVED)
         lanes.append(Lane(address, "Endpoints", tuple(spans), events))
     return lanes
 
 
-def _condition(text: str) -> Mark | None:
-    if "ready=true" in text:
-        return Mark.PASS
-    return Mark.WARN if "serving=true" in text else Mark.FAIL if "serving=false" in text else None
-
-
 def _planes(shown: list[MomentRecord]) -> list[Lane]:
-    by_node: dict[str, list[MomentRecord]] = {}
-    for one in shown:
-        if one.kind == "dataplane":
-            by_node.setdefault(one.text.partition(" ")[0], []).append(one)
     return [
         Lane(
             node,
             "Data planes",
             events=tuple(
-                Event(one.at, one.text.partition(" ")[2], Mark.WARN if " no longer " in one.text else Mark.PASS)
-                for one in changes[:MOMENTS]
+                Event(
+                    moment.at,
+                    _predicate(moment),
+                    Mark.WARN if moment.change is Change.SENDS_NO_LONGER else Mark.PASS,
+                )
+                for moment in changes[:MOMENTS]
             ),
         )
-        for node, changes in list(by_node.items())[:LANES]
+        for node, changes in _by_subject(shown, "dataplane")
     ]
+
+
+def _by_subject(shown: list[MomentRecord], kind: str) -> list[tuple[str, list[MomentRecord]]]:
+    """The moments of a kind by what they are about, as many lanes as are drawn."""
+    found: dict[str, list[MomentRecord]] = {}
+    for moment in shown:
+        if moment.kind == kind:
+            found.setdefault(moment.subject, []).append(moment)
+    return list(found.items())[:LANES]
+
+
+def _predicate(moment: MomentRecord) -> str:
+    """The text without its subject, which the lane says."""
+    return moment.text.removeprefix(f"{moment.subject} ")
 
 
 def _others(report: TimelineContract, shown: list[MomentRecord]) -> list[Lane]:

@@ -64,7 +64,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ``backend`` None where the frontend as a whole differs; ``wanted`` the backend that should stand there (wrong port).
     ``rule`` is the line in the dump, 0 if there is none; ``origins`` whose connections differ; ``share`` of new
     connections; ``age`` seconds since the slice changed, None if not known; ``slice`` the one that changed;
-    ``verdict`` what a leftover does to a packet that it catches.
+    ``verdict`` what a leftover does to a packet that it catches, ``dialect`` the mode it is left from.
     """
 
     node: str
@@ -81,6 +81,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     cause: Cause = Cause.UNKNOWN
     slice: str = ""
     verdict: Verdict | None = None
+    dialect: Dialect | None = None
     note: str = ""
 
 

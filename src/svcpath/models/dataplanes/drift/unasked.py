@@ -59,6 +59,7 @@ def leftovers(scope: Scope, table: ServiceTable) -> Iterator[Row]:
             service=entry.service or "",
             kind=Kind.LEFTOVER,
             verdict=tracer.trace(packet).verdict,
+            dialect=table.dialect,
             rule=line,
             text=table.ruleset.line(line) if table.ruleset is not None else "",
             note=_leftover_note(table, entry),

@@ -124,7 +124,7 @@ class _Reader:
                     self._damage(number, line, name)
                 current, append = name, chain.rules.append
             count = len(parts)
-            rule = SHAPES[count](number, parts, jump_to) if count in SHAPES else None
+            rule = SHAPES[count](number, parts, jump_to) if count in SHAPES and "" not in parts else None
             if rule is None:
                 rule = self._rule(number, line, name)
                 if rule.target in ("jump", "goto"):

@@ -46,7 +46,7 @@ def _translation_or_chance(number: int, parts: list[str], jump_to: Note) -> Rule
         if protocol is not None and parts[5] == parts[3] and parts[4] == "-m" and is_ipv4_and_port(backend):
             host, _, port = backend.partition(":")
             place = int(port)
-            if place < 65536:
+            if 0 < place < 65536:
                 return Rule(number, protocol, "dnat", (host, place))
     elif parts[3] == "statistic" and parts[6] == "--probability" and parts[8] == "-j" and parts[5] == "random":
         chance = _chance(parts[7])

@@ -18,13 +18,15 @@ _OF_OTHERS = ("\t\tip", "daddr", "ip", "saddr", "!=", "jump")
 def by_shape(chain: Chain, number: int, line: str) -> bool:
     """The rules of which a big table has tens of thousands, by their shape. False: to be read as any other."""
     parts = line.split(" ")
+    if "" in parts:
+        return False
     count = len(parts)
     if count == 6:
         if parts[3] == "dnat" and parts[0] == "\t\tmeta" and parts[4] == "to" and parts[1] == "l4proto":
             protocol = _PROTOCOLS.get(parts[2])
             if protocol is not None and is_ipv4_and_port(parts[5]) is not None:
                 host, _, port = parts[5].partition(":")
-                if int(port) < 65536:
+                if 0 < int(port) < 65536:
                     chain.rules.append(Rule(number, (protocol,), "dnat", (host, int(port))))
                     return True
     elif count == 5:
