@@ -21,7 +21,7 @@ from svcpath.evidence.sources.kube import ClusterSource
 from svcpath.evidence.sources.kube_client import Access
 from svcpath.reports.report import Report
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api, serving
+from tests.fixtures.recorded_api import Api, serving
 
 NAMESPACE = "service-ops"
 CLIENT = "service-ops/client"
