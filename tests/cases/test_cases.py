@@ -29,6 +29,7 @@ def _shown(found: Said) -> str:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_case_gets_its_verdict_in_its_words(case: Case) -> None:
     expect, found = case.written.expect, said(case)
+    assert expect.layer in (case.layer, None)
     wanted = (expect.status, expect.layer, expect.code)
     assert (found.status, found.layer, found.code) == wanted, _shown(found)
     if expect.standing:

@@ -18,8 +18,8 @@ from svcpath.evidence.sources.recordings import recording_files
 from tests.cases.public.case import case, names
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
-from tests.walk.layers.every_kind import BROKEN, SOUND
-from tests.walk.layers.kinds import Registered
+from tests.walk.layers.every_input import BROKEN, SOUND
+from tests.walk.layers.inputs import Registered
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 

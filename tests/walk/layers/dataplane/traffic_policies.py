@@ -6,7 +6,7 @@ from tests.fixtures.clients import CLIENT, with_client
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import port
 from tests.fixtures.rule_tables import iptables
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- traffic policies and mirrored slices ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.fixtures.clients import CLIENT, policy_for, with_client
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import Obj, endpoint, endpoint_slice, pod, port, service
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 APP = {"podSelector": {"matchLabels": {"app": "web"}}}
 
