@@ -75,6 +75,7 @@ def test_the_printed_falsifier_tells_a_right_finding_from_a_wrong_one(case: Case
         outputs[which] = fake_world.run(command, files_of(case, which), tmp_path / which)
         assert _prints(wanted, outputs[which]), f"{command}\nprints on {which}:\n{outputs[which]}"
     assert not _prints(disproof.where_wrong, outputs[EVIDENCE]), f"{command}\nwould refute a right finding"
+    assert not _prints(disproof.here, outputs[DISPROVED]), f"{command}\nwould not refute a wrong finding"
 
 
 def _prints(wanted: str, output: str) -> bool:
