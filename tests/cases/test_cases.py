@@ -29,6 +29,7 @@ def _shown(found: Said) -> str:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_case_gets_its_verdict_in_its_words(case: Case) -> None:
     expect, found = case.written.expect, said(case)
+    assert expect.layer in (case.layer, None)
     wanted = (expect.status, expect.layer, expect.code)
     assert (found.status, found.layer, found.code) == wanted, _shown(found)
     if expect.standing:
@@ -74,6 +75,7 @@ def test_the_printed_falsifier_tells_a_right_finding_from_a_wrong_one(case: Case
         outputs[which] = fake_world.run(command, files_of(case, which), tmp_path / which)
         assert _prints(wanted, outputs[which]), f"{command}\nprints on {which}:\n{outputs[which]}"
     assert not _prints(disproof.where_wrong, outputs[EVIDENCE]), f"{command}\nwould refute a right finding"
+    assert not _prints(disproof.here, outputs[DISPROVED]), f"{command}\nwould not refute a wrong finding"
 
 
 def _prints(wanted: str, output: str) -> bool:

@@ -16,7 +16,7 @@ from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.cases.verdicts import said
 from tests.lab.recordings import MODES, recorded, report_of
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 DRAINS = Path(__file__).parents[1] / "data" / "drain"
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
@@ -33,7 +33,7 @@ def _quick() -> Iterator[tuple[str, set[str]]]:
     for name in names(1, 69):
         yield f"public case {name}", _codes(case(name).report)
     for kind in (*BROKEN, *SOUND):
-        yield f"kind {kind.name}", _codes(kind.report)
+        yield f"input {kind.name}", _codes(kind.report)
     for mode in MODES:
         for service in SERVICES:
             source = BytesSource(recording_files(mode))

@@ -14,7 +14,7 @@ import pytest
 from svcpath.evidence.sources.recordings import recording_files
 from tests.cli.running import svcpath
 from tests.fixtures.cluster import Cluster
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 WHO = ("-n", "service-ops", "--from", "pod/client")
 

@@ -9,8 +9,8 @@ import pytest
 
 from svcpath.cli.app import run
 from svcpath.models.drain.semantics import semantics
-from tests.drill.scripted_api import Script, play
 from tests.drill.test_recorder import serving
+from tests.fixtures.scripted_api import Script, play
 
 
 def test_a_watched_namespace_is_recorded_and_exported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

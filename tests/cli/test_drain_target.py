@@ -12,7 +12,7 @@ import pytest
 
 from svcpath.cli.app import run
 from svcpath.drill.target import selects
-from tests.drill.scripted_deployment import Cluster, serving
+from tests.fixtures.scripted_deployment import Cluster, serving
 
 
 def _run(url: str, tmp_path: Path, *words: str) -> int:

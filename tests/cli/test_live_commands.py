@@ -12,7 +12,7 @@ import pytest
 from svcpath.evidence.sources.recordings import recording_files
 from tests.cli.running import Ran, svcpath
 from tests.evidence.live.conftest import api
-from tests.evidence.live.server import Api, serving
+from tests.fixtures.recorded_api import Api, serving
 
 
 class Live:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from svcpath.drill.balancer import Checked, balancer, configuration, states
-from tests.drill.running import running
+from tests.fixtures.running_server import running
 
 STATISTICS = """\
 # pxname,svname,qcur,status,check_status,check_code,

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from svcpath.drill.kube import Api
-from tests.drill.running import running
+from tests.fixtures.running_server import running
 
 #: What the kubelet gives at each question for the log, and whether the container has ended when it is asked before.
 CUT = b"failed to create fsnotify watcher: too many open files"

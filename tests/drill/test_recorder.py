@@ -19,8 +19,8 @@ from svcpath.drill.recorder import Recorder
 from svcpath.drill.store import Change, Store
 from svcpath.drill.transport import HttpTransport
 from svcpath.errors import FormatError, SourceUnavailable
-from tests.drill.running import running
-from tests.drill.scripted_api import Script, Server, play
+from tests.fixtures.running_server import running
+from tests.fixtures.scripted_api import Script, Server, play
 
 RECORD = """
 import sys

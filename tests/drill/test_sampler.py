@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from svcpath.drill.sampler import gets, whole
 from svcpath.drill.sampler import main as sampler
 from svcpath.drill.scripts import light_server
-from tests.drill.running import running
+from tests.fixtures.running_server import running
 
 
 class Echo(BaseHTTPRequestHandler):

@@ -14,7 +14,7 @@ from svcpath.reports.views.diagnosis import document
 from svcpath.reports.views.diagnosis_page import page
 from tests.reports import forms
 from tests.reports.samples import RECORDED, every_code, recorded
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 
 def agree(report: Report) -> None:

@@ -14,7 +14,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report, decode, encode
 from tests.cases.public.case import case, names
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 
 def _shipped(name: str) -> Any:

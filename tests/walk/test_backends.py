@@ -13,7 +13,7 @@ from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.report import BackendRecord, Report
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import NAMESPACE
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 
 def tampered(made: Cluster, count: int) -> Report:

@@ -10,13 +10,17 @@ import svcpath
 from svcpath.findings.catalogue import catalogue
 
 SOURCE = Path(svcpath.__file__).parent
+_CODE = re.compile(r"SP\d{3}")
 #: Files that name codes which others raise: of them only what they give to ``finding`` themselves counts.
 REFERRING = {Path("walk/symptoms.py"), Path("walk/verdict.py")}
 
 
 def _codes(path: Path) -> set[str]:
     """Codes that stand alone as a constant; those of ``explains=`` are another finding's."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not _CODE.search(text):
+        return set()  # to read every file's syntax takes seconds
+    tree = ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     foreign = {
         id(inner)

@@ -18,8 +18,8 @@ from svcpath.evidence.sources.recordings import recording_files
 from tests.cases.public.case import case, names
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
-from tests.walk.layers.every_kind import BROKEN, SOUND
-from tests.walk.layers.kinds import Registered
+from tests.walk.layers.every_input import BROKEN, SOUND
+from tests.walk.layers.inputs import Registered
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
@@ -84,14 +84,19 @@ def test_wrong_port_without_its_socket_lists_is_inconclusive_and_one_command_dec
     assert "/proc/net/tcp" in decides.falsifier
 
 
+@functools.cache
+def _without(mode: str, path: str) -> Source:
+    """A recording without one of its files, read once for all Services."""
+    return BytesSource({name: raw for name, raw in recording_files(mode).items() if name != path})
+
+
 @pytest.mark.parametrize("mode", ["iptables", "nftables"])
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_recording_without_one_of_its_files_accuses_nobody(mode: str, service: str) -> None:
     files = recording_files(mode)
     expected = diagnose(BytesSource(files), **_options(service)).verdict
     for path in files:
-        rest = {name: raw for name, raw in files.items() if name != path}
-        report = diagnose(BytesSource(rest), **_options(service))
+        report = diagnose(_without(mode, path), **_options(service))
         verdict = report.verdict
         said = f"without {path}: {verdict.status} {verdict.code}: {verdict.summary}"
         if expected.status == "healthy":

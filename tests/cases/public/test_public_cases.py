@@ -7,7 +7,7 @@ import pytest
 from tests.cases.public.case import case, check, names, renamed
 from tests.cases.public.mended.every import MEND, mended
 
-RANGE = (1, 59)
+RANGE = (1, 69)
 
 
 @pytest.mark.parametrize("name", names(*RANGE))

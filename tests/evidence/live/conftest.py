@@ -12,7 +12,7 @@ import pytest
 from svcpath.evidence.sources.execs import Limits
 from svcpath.evidence.sources.kube import ClusterSource, Options
 from svcpath.evidence.sources.kube_client import Access
-from tests.evidence.live.server import Api, recorded, serving
+from tests.fixtures.recorded_api import Api, recorded, serving
 
 PROCESSES = (
     "process\t1\t0\t0\t/usr/bin/tini\n"

@@ -27,7 +27,7 @@ from svcpath.evidence.sources.recording import RecordingSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api
+from tests.fixtures.recorded_api import Api
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 

@@ -24,7 +24,7 @@ from svcpath.evidence.sources.kube_client import Access
 from svcpath.reports.report import Report
 from svcpath.walk.ahead import first
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api, serving
+from tests.fixtures.recorded_api import Api, serving
 
 NAMESPACE = "service-ops"
 CLIENT = "service-ops/client"

@@ -12,8 +12,8 @@ from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.sources.dials import attempt_of
 from svcpath.evidence.sources.kube import ClusterSource
 from tests.evidence.live.conftest import PROCESSES, Source
-from tests.evidence.live.server import Api
 from tests.evidence.live.test_cluster_source import CLIENT, diagnose
+from tests.fixtures.recorded_api import Api
 
 RESOLV = Need(Kind.RESOLV_CONF, pod=CLIENT, cost=Cost.EXEC)
 RUNTIME = Need(Kind.RUNTIME, pod=CLIENT, cost=Cost.EXEC)

@@ -12,7 +12,7 @@ from svcpath.evidence.sources.kube_client import ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.kubelets import AGAIN, HARDLY, Kubelets
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api
+from tests.fixtures.recorded_api import Api
 
 LATE = Trouble(Reason.UNREACHED, "the command did not end in 15 s")
 SILENT = Executed(b"", b"", None, LATE, silent=True)

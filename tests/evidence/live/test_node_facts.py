@@ -18,7 +18,7 @@ from svcpath.evidence.facts.observation import State
 from svcpath.evidence.sources import node_looks
 from svcpath.evidence.sources.inpod_scripts import Script, Section
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api
+from tests.fixtures.recorded_api import Api
 
 
 def proxy(api: Api, node: str = "w1") -> dict[str, tuple[str, int]]:

@@ -15,7 +15,7 @@ from svcpath.evidence.sources.kube import ClusterSource, Options
 from svcpath.evidence.sources.kube_client import Access
 from svcpath.evidence.sources.until_fault import UntilFault
 from tests.evidence.live.conftest import Source
-from tests.evidence.live.server import Api, serving
+from tests.fixtures.recorded_api import Api, serving
 
 NFT = Need(Kind.NFT_LIST, node="w1", cost=Cost.EXEC)
 

@@ -24,7 +24,7 @@ from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import port, service
 from tests.fixtures.options import Options
 from tests.walk.disproved.every import WHERE_WRONG, where_wrong
-from tests.walk.layers.every_kind import BROKEN
+from tests.walk.layers.every_input import BROKEN
 
 Shown = Callable[[str], bool]
 

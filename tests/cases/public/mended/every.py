@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from tests.cases.public.case import Case
-from tests.cases.public.mended import dataplane, objects, resolution
+from tests.cases.public.mended import dataplane, lifecycle, objects, resolution
 
-MEND = {**resolution.MEND, **objects.MEND, **dataplane.MEND}
+MEND = {**resolution.MEND, **objects.MEND, **dataplane.MEND, **lifecycle.MEND}
 
 
 def mended(case: Case) -> Case:

@@ -1,23 +1,15 @@
-"""The mended twins of the cases about drains and rollouts."""
+"""Mended twins of the cases about drains and rollouts (60 to 68)."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
-from tests.cases.public.case import Case
-
-Files = dict[str, str]
-
-
-def _replace(files: Files, path: str, old: str, new: str) -> None:
-    assert old in files[path], f"{path} has no {old!r}"
-    files[path] = files[path].replace(old, new)
+from tests.cases.public.mended.edit import Files, replace
 
 
 def _wait(files: Files) -> None:
     """A preStop that waits; with the Pods and the slice that the Service needs to be healthy."""
-    _replace(
+    replace(
         files,
         "deployment.yaml",
         "        readinessProbe:\n",
@@ -28,7 +20,7 @@ def _wait(files: Files) -> None:
 
 def _longer_grace(files: Files) -> None:
     for path in ("deployment.yaml", "exec-variant.yaml"):
-        _replace(files, path, "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 90")
+        replace(files, path, "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 90")
 
 
 def _old_gone(files: Files) -> None:
@@ -38,11 +30,11 @@ def _old_gone(files: Files) -> None:
 
 
 def _spread(files: Files) -> None:
-    _replace(files, "conntrack-L.txt", "src=10.244.1.97 dst=10.244.7.4", "src=10.244.2.97 dst=10.244.7.4")
+    replace(files, "conntrack-L.txt", "src=10.244.1.97 dst=10.244.7.4", "src=10.244.2.97 dst=10.244.7.4")
 
 
 def _kubernetes_name(files: Files) -> None:
-    _replace(files, "service.yaml", "appProtocol: h2c", "appProtocol: kubernetes.io/h2c")
+    replace(files, "service.yaml", "appProtocol: h2c", "appProtocol: kubernetes.io/h2c")
     files["slice.yaml"] = _slice("platform", "10.244.1.68", "platform-1", "grpc")
 
 
@@ -62,10 +54,3 @@ MEND: dict[str, Callable[[Files], None]] = {
     "67-grpc-long-lived-imbalance": _spread,
     "68-appprotocol-unprefixed-h2c": _kubernetes_name,
 }
-
-
-def mended(case: Case) -> Case:
-    files = {path: raw.decode() for path, raw in case.files.items()}
-    MEND[case.name](files)
-    encoded = {path: text.encode() for path, text in files.items()}
-    return dataclasses.replace(case, name=f"{case.name} mended", files=encoded, status="OK")

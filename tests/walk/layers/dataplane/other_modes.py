@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.fixtures.controllers import iptables
-from tests.walk.layers.kinds import broken, sound
+from tests.fixtures.rule_tables import iptables
+from tests.walk.layers.inputs import broken, sound
 
 _CONFIG = "apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: ipvs\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- a table without the Service object --------------------------------------------------------------------------------
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.fixtures.controllers import iptables
 from tests.fixtures.objects import endpoint, endpoint_slice, service
-from tests.walk.layers.kinds import broken, sound
+from tests.fixtures.rule_tables import iptables
+from tests.walk.layers.inputs import broken, sound
 
 
 def _twin(made: Cluster, address: str) -> Cluster:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.fixtures.clients import CLIENT, with_client
 from tests.fixtures.cluster import Cluster, cluster
-from tests.fixtures.controllers import iptables
 from tests.fixtures.objects import port
-from tests.walk.layers.kinds import broken, sound
+from tests.fixtures.rule_tables import iptables
+from tests.walk.layers.inputs import broken, sound
 
 # --- traffic policies and mirrored slices ------------------------------------------------------------------------------
 

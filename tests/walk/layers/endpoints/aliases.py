@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 from tests.walk.layers.service.external_names import ALIAS, external_name_of
 
 

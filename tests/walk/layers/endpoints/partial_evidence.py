@@ -6,7 +6,7 @@ import json
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- Pods that were read one by one ------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import NAMESPACE, node, pod, service
 from tests.walk.layers.dataplane.kernel_settings import full_connection_table
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- Pods and readiness ------------------------------------------------------------------------------------------------
 

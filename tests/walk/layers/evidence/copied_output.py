@@ -7,7 +7,7 @@ import json
 import yaml
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- files that are no evidence ----------------------------------------------------------------------------------------
 

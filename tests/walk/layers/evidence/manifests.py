@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import Obj, port
-from tests.walk.layers.kinds import broken
+from tests.walk.layers.inputs import broken
 
 # --- the Service itself is not in the evidence -------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 
 def _two(one: Cluster, other: Cluster) -> Cluster:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod, port
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 from tests.walk.layers.pod.routes import CLIENT_ADDRESS
 
 # --- the port that was asked for ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fixtures.clients import CLIENT, policy_for, with_client
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import NAMESPACE, Obj, pod, port
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 from tests.walk.layers.pod.connections import FIRST_ANSWERS, two_ports
 
 # --- policies, nodes, rollouts -----------------------------------------------------------------------------------------

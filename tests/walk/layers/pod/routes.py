@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 CLIENT_ADDRESS = "10.244.1.50"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import port
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 from tests.walk.layers.pod.connections import tried_over_both_families
 
 # --- ports -------------------------------------------------------------------------------------------------------------

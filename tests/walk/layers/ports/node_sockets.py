@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod, port
 from tests.fixtures.proc_net import proc_net
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- policies, nodes, rollouts -----------------------------------------------------------------------------------------
 

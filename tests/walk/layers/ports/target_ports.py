@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import Obj, port
 from tests.walk.layers.endpoints.slices import slice_made_by_hand
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- ports -------------------------------------------------------------------------------------------------------------
 

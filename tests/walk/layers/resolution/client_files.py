@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fixtures.clients import client_of
 from tests.fixtures.cluster import Cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 _SEARCH = "search shop.svc.cluster.local svc.cluster.local cluster.local\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
-from tests.walk.layers.kinds import broken
+from tests.walk.layers.inputs import broken
 
 _OPEN = ".:53 {\n    errors\n    kubernetes cluster.local in-addr.arpa ip6.arpa\n    forward . 192.0.2.53\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fixtures.clients import CLIENT, with_client
 from tests.fixtures.cluster import Cluster, cluster
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 
 @broken("warning", "resolution", "SP109", "dnsPolicy Default", client=CLIENT)

@@ -7,7 +7,7 @@ from typing import Any
 from tests.fixtures.clients import CLIENT, policy_for, with_client
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import Obj, endpoint, endpoint_slice, pod, port, service
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 APP = {"podSelector": {"matchLabels": {"app": "web"}}}
 
@@ -93,5 +93,5 @@ def an_egress_policy_that_allows_udp_for_a_small_answer() -> Cluster:
 
 @broken("warning", "resolution", "SP125", "53/TCP", "512", client=CLIENT)
 def an_egress_policy_that_allows_udp_for_an_answer_that_is_truncated() -> Cluster:
-    made = cluster(40, clusterIP="None", clusterIPs=["None"], ports=[port(8080, 8080)])
+    made = cluster(30, clusterIP="None", clusterIPs=["None"], ports=[port(8080, 8080)])
     return let_out({"to": [APP]}, {"ports": [UDP_53]}, made=made)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod, port
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 
 def _members(*, ready: int = 3, subdomain: str = "web", **spec: Any) -> Cluster:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fixtures.clients import client_of
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.objects import service
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 CONF = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import service
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 
 # --- Service -----------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.fixtures.clients import CLIENT, with_client
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod
-from tests.walk.layers.kinds import broken, sound
+from tests.walk.layers.inputs import broken, sound
 from tests.walk.layers.ports.target_ports import three_ports
 
 # --- ports -------------------------------------------------------------------------------------------------------------

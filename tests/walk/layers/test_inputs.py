@@ -6,7 +6,7 @@ import pytest
 
 from svcpath.reports.report import Report
 from tests.cases.public.case import contains, decisive_text
-from tests.walk.layers.every_kind import BROKEN, SOUND, Broken, Sound
+from tests.walk.layers.every_input import BROKEN, SOUND, Broken, Sound
 
 
 def _said(report: Report) -> str:
@@ -46,3 +46,10 @@ def test_no_proven_finding_rests_on_evidence_that_was_not_looked_at() -> None:
                     states = {held[each.observation].state for each in hypothesis.supports if each.observation}
                     assert states, f"{one.name}: {finding.code} is proven by nothing"
                     assert "unreadable" not in states, f"{one.name}: {finding.code}"
+
+
+def test_a_broken_input_lies_with_the_layer_that_its_verdict_names() -> None:
+    """Those in evidence/ are odd as evidence, whatever their verdict names."""
+    for one in BROKEN:
+        folder = one.build.__module__.split(".")[-2]
+        assert folder == "evidence" or one.layer in (folder, None), one.name

@@ -1,4 +1,7 @@
-"""All kinds of input, from every module beside this one that registers some, in the order of the path."""
+"""All kinds of input, from every module beside this one that registers some, in the order of the path.
+
+A broken input lies with the layer that its verdict names; in evidence/ what is odd is the evidence itself.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import importlib
 import pkgutil
 
 from tests.walk import layers
-from tests.walk.layers.kinds import BROKEN, SOUND, Broken, Sound
+from tests.walk.layers.inputs import BROKEN, SOUND, Broken, Sound
 
 __all__ = ["BROKEN", "SOUND", "Broken", "Sound"]
 
