@@ -6,6 +6,7 @@ asks the cluster DNS (or a node-local cache in front of it).
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import msgspec
@@ -74,12 +75,7 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     model: World | None = None
     cluster = next((one for one in configs if one.serves_cluster), None)
     if cluster is not None and services.present:
-        objects = Cluster(
-            services=tuple(one.fact for one in services.present),
-            slices=tuple(one.fact for one in slices.present),
-            pods=tuple(one.fact for one in pods.present),
-            namespaces=_namespaces(namespaces, services, pods),
-        )
+        objects = _cluster(services, slices, pods, namespaces)
         model = CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace))
         worlds.append(model)
     return Answering(
@@ -91,6 +87,25 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
         damaged=damaged,
         services=services.present,
     )
+
+
+#: The objects of a Reply for Services, with the other Replies that they were made of.
+_CLUSTERS: weakref.WeakKeyDictionary[Reply, tuple[tuple[Reply, ...], Cluster]] = weakref.WeakKeyDictionary()
+
+
+def _cluster(services: Reply, slices: Reply, pods: Reply, namespaces: Reply) -> Cluster:
+    """What CoreDNS watches; made once for the same Replies, however often it is asked and in however many walks."""
+    others = (slices, pods, namespaces)
+    known, cluster = _CLUSTERS.get(services, ((), Cluster()))
+    if known != others:
+        cluster = Cluster(
+            services=services.values,
+            slices=slices.values,
+            pods=pods.values,
+            namespaces=_namespaces(namespaces, services, pods),
+        )
+        _CLUSTERS[services] = (others, cluster)
+    return cluster
 
 
 def _shaping(config: Config | None) -> tuple[Evidence, ...]:
