@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.evidence.sources.recordings import recording_files
+from tests.cases.public.case import case
+from tests.cases.public.case import names as case_names
 from tests.lab.recordings import MODES, shipped
-from tests.walk.cases import case
-from tests.walk.cases import names as case_names
-from tests.walk.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_kind import BROKEN, SOUND
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 

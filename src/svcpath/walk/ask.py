@@ -7,43 +7,43 @@ each Need once, however often it is asked.
 from __future__ import annotations
 
 from collections.abc import Generator
-from functools import cached_property
 from typing import Any, TypeVar
+
+import msgspec
 
 from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
-from svcpath.evidence.facts.observation import Observation, State
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.walk.request import Request
 
 T = TypeVar("T")
 Batch = tuple[Need, ...]
 
 
-class Reply:
-    """All Observations that met one Need. What is read out of them is worked out once: a Source that keeps what it answers
-    has the same Reply given to every layer of every walk over it."""
+class Reply(msgspec.Struct, frozen=True):
+    """All Observations that met one Need. Few of many are found by ``present.named(...)`` and its like."""
 
-    def __init__(self, need: Need, observations: tuple[Observation[Any], ...]) -> None:
-        self.need = need
-        self.observations = observations
+    need: Need
+    observations: Observations
 
-    @cached_property
-    def present(self) -> tuple[Observation[Any], ...]:
-        return tuple(observation for observation in self.observations if observation.state is State.PRESENT)
+    @property
+    def present(self) -> Observations:
+        return self.observations.present
 
-    @cached_property
+    @property
     def values(self) -> tuple[Any, ...]:
         return tuple(observation.value for observation in self.present)
 
-    @cached_property
-    def not_read(self) -> tuple[Observation[Any], ...]:
+    @property
+    def not_read(self) -> Observations:
         """Those that say that something could not be read."""
-        return tuple(observation for observation in self.observations if observation.state is State.UNREADABLE)
+        return self.observations.not_read
 
-    @cached_property
+    @property
     def absent(self) -> bool:
         """Looked, and it is not there."""
-        return bool(self.observations) and all(observation.state is State.ABSENT for observation in self.observations)
+        return self.observations.absent
 
     @property
     def unreadable(self) -> bool:
@@ -52,24 +52,22 @@ class Reply:
     @property
     def why(self) -> str:
         """In words for people, why something of it is not present; empty when all of it is."""
-        if self.present and not self.not_read:
-            return ""
-        return "; ".join(dict.fromkeys(observation.why for observation in self.observations if observation.why))
+        return self.observations.why
 
-    @cached_property
+    @property
     def complete(self) -> bool:
         """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
-        return not self.not_read and any(observation.provenance.listing for observation in self.observations)
+        return self.observations.complete
 
     @property
     def refused(self) -> bool:
         """Some of it was there to look at and could not be read."""
-        return any(observation.refused for observation in self.not_read)
+        return self.observations.refused
 
     @property
     def partial(self) -> bool:
         """Some of it could not be read."""
-        return bool(self.not_read)
+        return self.observations.partial
 
 
 Replies = tuple[Reply, ...]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from svcpath.evidence.facts.need import Cost, Need
 from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.source import Source, expect
 from svcpath.walk.ask import Asking, Reply
 
 T = TypeVar("T")
-
-#: The Replies of each Source, as long as it lives: a Source whose answer to a Need is the very same tuple as before (files,
-#: a bundle, a recorder) has what was read out of it kept as well.
-_REPLIES: weakref.WeakKeyDictionary[Any, dict[Need, Reply]] = weakref.WeakKeyDictionary()
 
 
 class Driver:
@@ -24,7 +20,6 @@ class Driver:
         self._source = source
         self._met: dict[Need, Reply] = {}
         self._probed: list[Reply] = []
-        self._known: dict[Need, Reply] = _known(source)
 
     def run(self, asking: Asking[T]) -> T:
         """Run one generator, meeting its batches side by side; returns what it returns."""
@@ -46,12 +41,9 @@ class Driver:
         if not fresh:
             return
         for need, observations in zip(fresh, self._source.observe(fresh), strict=True):
-            known = self._known.get(need)
-            if known is None or known.observations is not observations:
-                known = self._known[need] = Reply(need, observations)
-            self._met[need] = known
+            self._met[need] = Reply(need, Observations.of(observations))
             if need.about and need.cost is Cost.PROBE:
-                self._probed.append(known)
+                self._probed.append(self._met[need])
 
     def _reply(self, need: Need) -> Reply:
         """What met a Need, and what probes made since then found of the same kind."""
@@ -67,7 +59,7 @@ class Driver:
         known = {id(observation): observation for observation in (*own.observations, *more)}
         present = tuple(observation for observation in known.values() if observation.state is State.PRESENT)
         joined = (*present, *(observation for observation in more if observation.state is not State.PRESENT))
-        return Reply(need, joined or own.observations)
+        return Reply(need, Observations(joined) if joined else own.observations)
 
     def since(self, asked: int) -> tuple[Reply, ...]:
         """What met the Needs after the first ``asked``."""
@@ -81,10 +73,3 @@ class Driver:
     def replies(self) -> tuple[Reply, ...]:
         """All that was met, in the order in which it was asked for."""
         return tuple(self._met.values())
-
-
-def _known(source: Source) -> dict[Need, Reply]:
-    try:
-        return _REPLIES.setdefault(source, {})
-    except TypeError:  # a Source of somebody's own that can't be referred to weakly
-        return {}

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical as canonical
+from svcpath.evidence.facts.addresses import family_of as family_of
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.walk import ask
-from svcpath.walk.addresses import canonical as canonical
-from svcpath.walk.addresses import family_of as family_of
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.pods import pods_of
 from svcpath.walk.request import Request
 
 
@@ -80,7 +80,7 @@ class Scene(msgspec.Struct, frozen=True):
     service: Service | None
     slices: tuple[Observation[EndpointSlice], ...]
     endpoints: tuple[EndpointView, ...]
-    pods: tuple[Observation[Pod], ...]
+    pods: Observations
     selected: tuple[Observation[Pod], ...]
 
     @property
@@ -169,18 +169,16 @@ def scene(request: Request) -> Asking[Scene]:
     replies = yield request.first_needs()
     *client, service_reply, slices_reply, pods_reply = replies
     service = ask.cluster_service(service_reply)
-    pods = pods_of(pods_reply)
+    pods = pods_reply.present
     views: list[EndpointView] = []
     for slice_ in slices_reply.present:
         for endpoint in slice_.fact.endpoints or ():
             reference = endpoint.target_ref
             for raw in endpoint.addresses:
                 address = canonical(raw)
-                if reference and reference.kind in ("", "Pod") and reference.name:
-                    pod = pods.by_name.get(reference.name)
-                else:
-                    pod = pods.at(address)
-                views.append(EndpointView(address, endpoint, slice_.fact, slice_, pod))
+                named = reference and reference.kind in ("", "Pod") and reference.name
+                found = pods.named(named) if named else pods.at(address)
+                views.append(EndpointView(address, endpoint, slice_.fact, slice_, found[-1] if found else None))
     return Scene(
         request=request,
         client=client[0].present[0] if client and client[0].present else None,
@@ -190,6 +188,11 @@ def scene(request: Request) -> Asking[Scene]:
         service=service,
         slices=slices_reply.present,
         endpoints=tuple(views),
-        pods=pods_reply.present,
-        selected=pods.selected(service.spec.selector) if service is not None and service.spec.selector else (),
+        pods=pods,
+        selected=_selected(pods, service),
     )
+
+
+def _selected(pods: Observations, service: Service | None) -> tuple[Observation[Pod], ...]:
+    selector = service.spec.selector if service is not None else None
+    return tuple(pod for pod in pods.labelled(selector) if not pod.fact.finished) if selector else ()

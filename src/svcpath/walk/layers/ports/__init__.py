@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.observations import Observations
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.findings.finding import Answer, Judgement, NotTested, answer
@@ -63,4 +64,4 @@ def _joined(owned: Reply, unowned: Reply) -> Reply:
     """``owned`` with those tables of ``unowned`` that it lacks: tcp6 of the Pod whose tcp shows its address."""
     held = {name for one in owned.present for name in one.fact.covers}
     more = tuple(one for one in unowned.present if not held & one.fact.covers)
-    return Reply(owned.need, (*owned.present, *more)) if more else owned
+    return Reply(owned.need, Observations((*owned.present, *more))) if more else owned

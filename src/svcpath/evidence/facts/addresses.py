@@ -1,4 +1,4 @@
-"""Addresses as values: compared and shown in one text form."""
+"""Addresses compared as values: one text form for each."""
 
 from __future__ import annotations
 
