@@ -6,7 +6,6 @@ asks the cluster DNS (or a node-local cache in front of it).
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.models.resolvers import Layered, RecordedWorld, World
 from svcpath.models.resolvers.servers import corefile
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
@@ -89,23 +89,19 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     )
 
 
-#: The objects of a Reply for Services, with the other Replies that they were made of.
-_CLUSTERS: weakref.WeakKeyDictionary[Reply, tuple[tuple[Reply, ...], Cluster]] = weakref.WeakKeyDictionary()
-
-
 def _cluster(services: Reply, slices: Reply, pods: Reply, namespaces: Reply) -> Cluster:
-    """What CoreDNS watches; made once for the same Replies, however often it is asked and in however many walks."""
-    others = (slices, pods, namespaces)
-    known, cluster = _CLUSTERS.get(services, ((), Cluster()))
-    if known != others:
+    """What CoreDNS watches; made once for the same observations, in however many walks they are asked."""
+    parts = (slices.present, pods.present, namespaces.present)
+    made: tuple[tuple[Observations, ...], Cluster] | None = services.present.kept.get(Cluster)
+    if made is None or made[0] != parts:
         cluster = Cluster(
             services=services.values,
             slices=slices.values,
             pods=pods.values,
             namespaces=_namespaces(namespaces, services, pods),
         )
-        _CLUSTERS[services] = (others, cluster)
-    return cluster
+        made = services.present.kept[Cluster] = (parts, cluster)
+    return made[1]
 
 
 def _shaping(config: Config | None) -> tuple[Evidence, ...]:
@@ -138,6 +134,6 @@ def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[
 def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namespace, ...]:
     """Namespaces as seen, and those in which something is."""
     listed = tuple(one.fact for one in namespaces.present)
-    names = {one.fact.namespace for reply in (services, pods) for one in reply.present if one.fact.namespace}
-    others = sorted(names - {one.name for one in listed})
+    names = {*services.present.namespaces, *pods.present.namespaces}
+    others = sorted(names - {"", *(one.name for one in listed)})
     return (*listed, *(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in others))
