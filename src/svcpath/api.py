@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from svcpath.diagnosis import diagnose
 from svcpath.errors import UnknownTarget, UsageError
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
@@ -45,10 +46,9 @@ from svcpath.reports.report import Report
 from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
-from svcpath.walk.layers.resolution.surroundings import surroundings
+from svcpath.walk.names.surroundings import surroundings
+from svcpath.walk.nodes.tables import Dump, NodeTables
 from svcpath.walk.planes import a_pod_of, origin_of, planes, pod_named
-from svcpath.walk.scene import family_of
 
 if TYPE_CHECKING:
     from svcpath.evidence.sources.kube import ClusterSource

@@ -9,9 +9,9 @@ from svcpath.api import diagnose
 from svcpath.drill.load import load
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
+from svcpath.findings.catalogue import catalogue
 from svcpath.models.drain import verdicts
 from svcpath.reports.report import Report
-from svcpath.walk.findings.catalogue import catalogue
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.cases.verdicts import said

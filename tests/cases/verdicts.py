@@ -9,7 +9,7 @@ import msgspec
 
 from svcpath.api import budget, diagnose
 from svcpath.evidence.sources.manifests import ManifestBytes
-from svcpath.walk.findings.catalogue import catalogue, falsifier
+from svcpath.findings.catalogue import catalogue, falsifier
 from tests.cases.case import Case, cases, source
 from tests.cases.public.case import decisive_text, everything
 

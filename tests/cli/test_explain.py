@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from svcpath.walk.symptoms import SYMPTOMS, recognise
 
-from svcpath.walk.findings.catalogue import catalogue
+from svcpath.findings.catalogue import catalogue
 from tests.cli.running import svcpath
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import port

@@ -13,14 +13,14 @@ from svcpath.drill.grid.cells import CELLS
 from svcpath.drill.grid.compare import compare, record
 from svcpath.drill.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
+from svcpath.findings.catalogue import catalogue
+from svcpath.findings.finding import LAYERS, SEVERITY
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
 from svcpath.reports.drill import SCHEMA as DRILL
 from svcpath.reports.drill import DrillContract, LoadRecord, ScenarioRecord
 from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
 from svcpath.reports.score import Given, ScoreContract
-from svcpath.walk.findings.catalogue import catalogue
-from svcpath.walk.findings.finding import LAYERS, SEVERITY
 
 RECORDED = [
     (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")

@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from svcpath.findings.catalogue import catalogue
 from svcpath.reports.renderers import html, junit, markdown, sarif, terminal
 from svcpath.reports.report import Report, encode
 from svcpath.reports.views.diagnosis import document
 from svcpath.reports.views.diagnosis_page import page
-from svcpath.walk.findings.catalogue import catalogue
 from tests.reports import forms
 from tests.reports.samples import RECORDED, every_code, recorded
 from tests.walk.layers.every_kind import BROKEN, SOUND

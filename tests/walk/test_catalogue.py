@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import svcpath
-from svcpath.walk.findings.catalogue import catalogue
+from svcpath.findings.catalogue import catalogue
 
 SOURCE = Path(svcpath.__file__).parent
 #: Files that name codes which others raise: of them only what they give to ``finding`` themselves counts.

@@ -22,10 +22,10 @@ def explain(
     what: Annotated[str, typer.Argument(metavar='CODE|"ERROR TEXT"', help="A code (SP403) or an error text.")] = "",
     every: Annotated[bool, typer.Option("--list", help="List all codes.")] = False,
 ) -> int:
+    from svcpath.evidence.facts.request import Request
+    from svcpath.findings.symptoms import recognise, symptoms
     from svcpath.judge.stated import hypotheses
     from svcpath.reports.views import explanation
-    from svcpath.walk.findings.symptoms import recognise, symptoms
-    from svcpath.walk.request import Request
 
     terminal = output.parse(None)
     if every:

@@ -16,8 +16,8 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Twins
-from svcpath.walk.findings.catalogue import Rests, entry, finding
-from svcpath.walk.findings.finding import Evidence, Finding, Standing, Status
+from svcpath.findings.catalogue import Rests, entry, finding
+from svcpath.findings.finding import Evidence, Finding, Standing, Status
 from svcpath.walk.quality import Damage, Quality
 
 _A_SLICE = "a slice could not be read"

@@ -8,8 +8,8 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import Unplaced
+from svcpath.findings.finding import LayerName, NotTested
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.finding import LayerName, NotTested
 from svcpath.walk.homes import HOME, WORDS
 from svcpath.walk.troubles import troubles
 

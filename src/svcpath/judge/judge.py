@@ -17,12 +17,12 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.finding import Change, Finding, LayerName, NotTested, Status
 from svcpath.judge import doubts, gaps, opened, stated
 from svcpath.judge.tally import LayerResult, tally
 from svcpath.judge.verdict import Verdict, verdict
-from svcpath.walk.findings.finding import Change, Finding, LayerName, NotTested, Status
-from svcpath.walk.path import Path
-from svcpath.walk.request import Request
+from svcpath.walk.picture.path import Path
 from svcpath.walk.walked import Asked, Walked
 
 

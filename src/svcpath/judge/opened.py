@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Status
 from svcpath.walk.failed import FailedConnection
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Status
 
 _BAD = frozenset({Status.FAIL, Status.INCONCLUSIVE})
 

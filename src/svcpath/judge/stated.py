@@ -6,20 +6,12 @@ finding of one of its codes fails.
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, NotTested, Standing, Status
+from svcpath.findings.shell import fill
+from svcpath.findings.symptoms import Cause, Symptom, recognise
 from svcpath.judge.tally import LayerResult
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import (
-    Evidence,
-    Falsifier,
-    Finding,
-    Hypothesis,
-    NotTested,
-    Standing,
-    Status,
-)
-from svcpath.walk.findings.symptoms import Cause, Symptom, recognise
-from svcpath.walk.request import Request
-from svcpath.walk.shell import fill
 
 
 def hypotheses(symptom: Symptom, request: Request, layers: tuple[LayerResult, ...] = ()) -> tuple[Hypothesis, ...]:

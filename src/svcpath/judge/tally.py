@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.walk.findings.finding import SEVERITY, Answer, Finding, LayerName, NotTested, Status
+from svcpath.findings.finding import SEVERITY, Answer, Finding, LayerName, NotTested, Status
 
 _BAD = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)
 

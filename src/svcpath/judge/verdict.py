@@ -13,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
+from svcpath.findings.catalogue import entry
+from svcpath.findings.finding import Finding, LayerName, Standing, Status
 from svcpath.judge.tally import LayerResult
-from svcpath.walk.findings.catalogue import entry
-from svcpath.walk.findings.finding import Finding, LayerName, Standing, Status
 
 _LOOKED = (Status.PASS, Status.WARN)
 

@@ -17,6 +17,7 @@ from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.text import Damaged, Unplaced
 from svcpath.evidence.formats.places import Places
+from svcpath.findings.catalogue import entry
 from svcpath.models.drain.beside import Beside
 from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, Outcome, budget
 from svcpath.models.drain.clock import Margins, OnSignal
@@ -24,7 +25,6 @@ from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import Given, Term
 from svcpath.reports.report import Record
-from svcpath.walk.findings.catalogue import entry
 
 SCHEMA = "svcpath.budget/v1"
 

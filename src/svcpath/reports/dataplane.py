@@ -7,8 +7,8 @@ import msgspec
 from svcpath.models.dataplanes import DriftReport, Kind, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
 from svcpath.models.dataplanes.table import ServiceTable
 from svcpath.reports.report import Record
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import Dump
 from svcpath.walk.planes import Planes
 
 DRIFT_SCHEMA = "svcpath.drift/v1"

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.finding import Evidence, Finding, Hypothesis
 from svcpath.judge.judge import Diagnosis
 from svcpath.judge.tally import LayerResult
-from svcpath.walk.backends import Row
-from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis
+from svcpath.walk.picture.backends import Row
 
 SCHEMA = "svcpath.report/v1"
 

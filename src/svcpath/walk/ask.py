@@ -15,7 +15,7 @@ from svcpath.evidence.facts.kubernetes import Node, Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
-from svcpath.walk.request import Request
+from svcpath.evidence.facts.request import Request
 
 T = TypeVar("T")
 Batch = tuple[Need, ...]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.scene import Scene, canonical, host_port
+from svcpath.walk.scene import Scene, host_port
 
 FAILED = ("refused", "timeout", "reset", "no-route")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind
-from svcpath.walk.findings.finding import LayerName
+from svcpath.findings.finding import LayerName
 
 #: Where a damaged file of a kind may hide something. Kinds not named here: lifecycle.
 HOME: dict[str, LayerName] = {

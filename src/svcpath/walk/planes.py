@@ -8,17 +8,16 @@ import msgspec
 
 from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.finding import NotTested
 from svcpath.models.dataplanes import Origin, ServiceTable, some_pod
 from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.walk import ask, troubles
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import NotTested
-from svcpath.walk.layers.dataplane.agreement import released
-from svcpath.walk.layers.dataplane.plane import Plane, plane
-from svcpath.walk.layers.dataplane.tables import TABLE_DUMPS, NodeTables, nodes_tables
-from svcpath.walk.request import Request
+from svcpath.walk.nodes import needs
+from svcpath.walk.nodes.plane import Plane, plane
+from svcpath.walk.nodes.tables import NodeTables, nodes_tables, released
 
 
 class Planes(msgspec.Struct, frozen=True):
@@ -41,7 +40,7 @@ def planes(node: str = "") -> Asking[Planes]:
         Need(Kind.NODE_REPORT),
     )
     named = tuple(report for one in reports.present for report in one.fact.nodes)
-    tables = yield from nodes_tables(Request(), node, named)
+    tables = yield from nodes_tables(node, named)
     why = "" if tables else (yield from _why(node))
     if why:
         listed = yield from ask.nodes()
@@ -50,17 +49,13 @@ def planes(node: str = "") -> Asking[Planes]:
             raise UnknownTarget(f"no node {node}; there are: {', '.join(names[:12])}")
         raise SourceUnavailable(f"no node's table could be read: {why}")
     if not tables and node:
-        every = yield from nodes_tables(Request(), "", named)
+        every = yield from nodes_tables("", named)
         known = ", ".join(one.label for one in every)
         raise UnknownTarget(f"no rule dump of node {node} in the evidence; there are: {known or 'none'}")
     held = []
     facts = tuple(one.fact for one in slices.present)
     for one in tables:
-        logs, configs, metrics = yield (
-            Need(Kind.LOG, node=one.owner),
-            Need(Kind.KUBE_PROXY_CONFIG),
-            Need(Kind.METRICS, node=one.owner),
-        )
+        logs, configs, metrics = yield needs.proxy(one.owner)
         found = plane(one, logs, configs, metrics, facts)
         if found.release is not None and one.view.release is None:
             one = NodeTables(one.owner, one.name, released(one.view, found.release), one.dumps, one.unread)
@@ -77,8 +72,7 @@ def planes(node: str = "") -> Asking[Planes]:
 
 def _why(node: str) -> Asking[str]:
     """What a cluster said when its tables were asked for; empty where it is only that nobody recorded any."""
-    needs = tuple(Need(kind, node=node, cost=Cost.EXEC, permission="create pods/exec") for kind in TABLE_DUMPS)
-    replies = yield needs
+    replies = yield needs.tables(node)
     found = (troubles.failed(reply.observations) for reply in replies)
     return next((one.why for one in found if one is not None), "")
 

@@ -14,9 +14,9 @@ from collections.abc import Generator
 
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.request import Request
 from svcpath.walk.ask import Asking, Batch, Replies, client_pod, in_client
 from svcpath.walk.ask import nodes as nodes_of_cluster
-from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene, host_port
 
 #: Endpoints that are dialled, each once; more are sampled from the front.

@@ -12,11 +12,11 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.text import Damaged, Harm, Twins, Unplaced
+from svcpath.findings.finding import LayerName
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import LayerName
 from svcpath.walk.homes import FORMATS, HOME
-from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene
 
 #: What of these kinds is missing from a damaged file may be what the Service fails by.

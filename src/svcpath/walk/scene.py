@@ -17,9 +17,9 @@ from svcpath.evidence.facts.addresses import family_of as family_of
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
+from svcpath.evidence.facts.request import Request
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.request import Request
 
 
 def connected(attempts: Reply) -> frozenset[str]:

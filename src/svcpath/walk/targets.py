@@ -6,9 +6,9 @@ import msgspec
 
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.request import Request
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.request import Request
 
 
 def settle(request: Request) -> Asking[Request]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, Reason, State
+from svcpath.findings.finding import LayerName, NotTested
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.finding import LayerName, NotTested
 
 
 def _is_trouble(one: Observation[Any]) -> bool:

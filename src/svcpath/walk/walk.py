@@ -16,30 +16,13 @@ Nothing is judged here: the layers say what they found and what they could not l
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
-from svcpath.evidence.facts.source import Source
-from svcpath.walk import failed, probes, quality, targets
-from svcpath.walk.changes import changes
+from svcpath.evidence.facts.request import Request
+from svcpath.evidence.facts.source import Source, confirm, settled
+from svcpath.walk import ahead, failed, probes, quality, targets
 from svcpath.walk.driver import Driver
-from svcpath.walk.findings.finding import LayerName
-from svcpath.walk.layers import dataplane, endpoints, lifecycle, pod, ports, resolution, service
-from svcpath.walk.layers.dataplane.tables import forget
-from svcpath.walk.path import path
-from svcpath.walk.request import Request
 from svcpath.walk.scene import scene
 from svcpath.walk.walked import Asked, Walked
-
-#: Each layer's package has ``layer(scene)``, a generator that ends in its Answer.
-LAYERS: tuple[tuple[LayerName, ModuleType], ...] = (
-    ("resolution", resolution),
-    ("service", service),
-    ("endpoints", endpoints),
-    ("ports", ports),
-    ("pod", pod),
-    ("dataplane", dataplane),
-    ("lifecycle", lifecycle),
-)
 
 
 def walk(source: Source, request: Request, progress: Callable[[Asked], None] | None = None) -> Walked:
@@ -47,18 +30,21 @@ def walk(source: Source, request: Request, progress: Callable[[Asked], None] | N
 
     Raises UsageError when the target is not clear.
     """
-    try:
-        return _walk(source, request, progress)
-    finally:
-        forget()
-
-
-def _walk(source: Source, request: Request, progress: Callable[[Asked], None] | None) -> Walked:
     driver = Driver(source)
+    request = settled(source, request)
     named = bool(request.service)
+    driver.expect(ahead.first(request))
+    confirm(source, request)
     request = driver.run(targets.settle(request))
     begun = driver.asked
     seen = driver.run(scene(request))
+    driver.expect(ahead.then(seen))
+    # Loaded only now: it takes as long as a cluster takes to answer.
+    from svcpath.walk.layers.order import LAYERS
+    from svcpath.walk.layers.pod import layer as pod
+    from svcpath.walk.picture.changes import changes
+    from svcpath.walk.picture.path import path
+
     asked: list[Asked] = []
     for name, layer in LAYERS:
         if layer is pod and (request.thorough or not any(before.fails for before in asked)):

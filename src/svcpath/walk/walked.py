@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.finding import Answer, Change, LayerName, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.failed import FailedConnection
-from svcpath.walk.findings.finding import Answer, Change, LayerName, Status
-from svcpath.walk.path import Path
+from svcpath.walk.picture.path import Path
 from svcpath.walk.quality import Quality
-from svcpath.walk.request import Request
 
 
 class Asked(msgspec.Struct, frozen=True):

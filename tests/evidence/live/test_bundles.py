@@ -18,6 +18,7 @@ import svcpath
 from svcpath.errors import EvidenceError
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats.bundles import Bundle, Manifest, of_log, pack, unpack
 from svcpath.evidence.formats.pseudonyms import disguised
 from svcpath.evidence.sources import bundle as bundles
@@ -25,7 +26,6 @@ from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.recording import RecordingSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.reports.report import Report
-from svcpath.walk.request import Request
 from tests.evidence.live.conftest import Source
 from tests.evidence.live.server import Api
 

@@ -15,8 +15,8 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
+from svcpath.findings.catalogue import catalogue, falsifier
 from svcpath.reports.report import FindingRecord, Report
-from svcpath.walk.findings.catalogue import catalogue, falsifier
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.fixtures import fake_tools, fake_world

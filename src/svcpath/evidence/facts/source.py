@@ -27,8 +27,17 @@ class Settling(Protocol):
     def settled(self, request: Request) -> Request:
         """``request`` with that filled in where it says nothing.
 
-        Raises UnknownTarget for what it names and is not there, SourceUnavailable where the source can show nothing at all.
+        Raises SourceUnavailable where the source can show nothing at all.
         """
+        ...
+
+
+@runtime_checkable
+class Confirming(Protocol):
+    """A Source that knows all there is, and so what is not."""
+
+    def confirm(self, request: Request) -> None:
+        """Raises UnknownTarget for a client or container that ``request`` names and that is not there."""
         ...
 
 
@@ -50,3 +59,9 @@ def expect(source: Source, needs: Sequence[Need]) -> None:
     """Tell ``source`` what is going to be asked, if it can make use of it."""
     if needs and isinstance(source, Expecting):
         source.expect(needs)
+
+
+def confirm(source: Source, request: Request) -> None:
+    """Raises UnknownTarget where ``source`` knows that what ``request`` names is not there."""
+    if isinstance(source, Confirming):
+        source.confirm(request)

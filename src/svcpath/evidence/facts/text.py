@@ -7,7 +7,7 @@ import enum
 import msgspec
 
 
-class RawText(msgspec.Struct, frozen=True):
+class RawText(msgspec.Struct, frozen=True, weakref=True):
     """The text of one file or command output, decoded and otherwise untouched."""
 
     text: str

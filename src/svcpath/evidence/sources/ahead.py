@@ -24,8 +24,16 @@ _CARRIES = {Kind.RESOLV_CONF: Kind.LOOKUPS, Kind.IPTABLES_SAVE: Kind.CONNTRACK}
 
 
 async def begin(meet: Meet, needs: Sequence[Need]) -> None:
-    """Meet ``needs`` side by side. What goes wrong comes to light when it is asked for."""
-    await asyncio.gather(*(meet(need) for need in joined(needs)), return_exceptions=True)
+    """Meet ``needs`` side by side, logs after the lists of Pods whose logs they are. What goes wrong comes to light when it is
+    asked for."""
+    pods = [need for need in needs if need.kind is Kind.POD and not need.name]
+
+    async def log(need: Need) -> None:
+        await asyncio.gather(*(meet(listed) for listed in pods))
+        await meet(need)
+
+    coming = (log(need) if need.kind is Kind.LOG else meet(need) for need in joined(needs))
+    await asyncio.gather(*coming, return_exceptions=True)
 
 
 def joined(needs: Sequence[Need]) -> tuple[Need, ...]:

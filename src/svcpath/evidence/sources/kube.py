@@ -148,18 +148,18 @@ class ClusterSource:
         return (unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), Provenance(source="kube")),)
 
     def settled(self, request: Request) -> Request:
-        """In the current context's namespace where none is named; Raises UnknownTarget for a client Pod or container that is
-        not there."""
+        """In the current context's namespace where none is named."""
         if request.service and not request.namespace:
             request = msgspec.structs.replace(request, namespace=self.namespace)
         if not request.client:
             return request
         space, _, name = request.client.rpartition("/")
-        space = space or request.namespace or self.namespace
-        if request.service:
-            self.expect(request.first_needs(f"{space}/{name}"))
-        self.must_have(space, name, request.container)
-        return msgspec.structs.replace(request, client=f"{space}/{name}")
+        return msgspec.structs.replace(request, client=f"{space or request.namespace or self.namespace}/{name}")
+
+    def confirm(self, request: Request) -> None:
+        if request.client:
+            space, _, name = request.client.rpartition("/")
+            self.must_have(space, name, request.container)
 
     def expect(self, needs: Sequence[Need]) -> None:
         asyncio.run_coroutine_threadsafe(ahead.begin(self._meet, needs), self._loop)

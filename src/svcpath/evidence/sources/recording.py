@@ -8,7 +8,7 @@ from typing import Any
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.evidence.facts.source import Source, expect, settled
+from svcpath.evidence.facts.source import Source, confirm, expect, settled
 
 
 class RecordingSource:
@@ -30,3 +30,6 @@ class RecordingSource:
 
     def expect(self, needs: Sequence[Need]) -> None:
         expect(self._source, [need for need in needs if need not in self.log])
+
+    def confirm(self, request: Request) -> None:
+        confirm(self._source, request)

@@ -48,6 +48,9 @@ class UntilFault:
     def expect(self, needs: Sequence[Need]) -> None:
         self._source.expect(needs)
 
+    def confirm(self, request: Request) -> None:
+        self._source.confirm(request)
+
     def _repeat(self, need: Need) -> tuple[Observation[Any], ...]:
         while True:
             (found,) = self._source.observe([need])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from svcpath.errors import UnknownTarget
-from svcpath.walk.findings.catalogue import entry
+from svcpath.findings.catalogue import entry
 
 
 class About(NamedTuple):

@@ -7,7 +7,7 @@ from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
 from svcpath.reports.document import Cell, Claim, Document, Exhibit, Mark, Matrix, Path, Point, Points, Section, Station
 from svcpath.reports.views import dataplane
 from svcpath.reports.views.codes import About, about
-from svcpath.walk.layers.dataplane.agreement import BREAKS, CODES
+from svcpath.walk.nodes.differences import BREAKS, CODES
 
 #: Rows drawn; the JSON form holds all.
 ROWS = 400

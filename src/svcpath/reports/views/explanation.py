@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from svcpath.findings.catalogue import catalogue, entry
+from svcpath.findings.finding import Hypothesis
+from svcpath.findings.symptoms import Symptom
 from svcpath.reports.document import Document, Note, Point, Points, Section, Table
-from svcpath.walk.findings.catalogue import catalogue, entry
-from svcpath.walk.findings.finding import Hypothesis
-from svcpath.walk.findings.symptoms import Symptom
 
 #: Names in a falsifier that stand for a whole command, which depends on the node's data plane.
 COMMANDS = {"check": "{print the node's rules for this Service: iptables-save, nft list or ipvsadm}"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
+from svcpath.findings.finding import Evidence, Finding, Hypothesis, Standing, Status
 from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Origin, Packet, Verdict, expected, trace
-from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, Standing, Status
 from svcpath.walk.layers.dataplane.compared import Compared, rule_at
 from svcpath.walk.scene import Scene
 

@@ -6,84 +6,34 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.models.dataplanes import (
     Cause,
     Dialect,
     Frontend,
     Kind,
-    NodeView,
     Origin,
     Row,
     drift,
     expected,
 )
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import (
-    Evidence,
-    Finding,
-    Judgement,
-    NotTested,
-    Standing,
-    Status,
-)
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.agreed import agrees, no_reject, redirected
 from svcpath.walk.layers.dataplane.compared import Compared, rule_at
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import NodeTables
 from svcpath.walk.layers.dataplane.together import apart
-from svcpath.walk.scene import Scene, canonical
-
-CODES: dict[Kind, str] = {
-    Kind.MISSING: "SP604",
-    Kind.STALE: "SP603",
-    Kind.WRONG_PORT: "SP603",
-    Kind.WRONG_TARGET: "SP603",
-    Kind.UNEXPECTED_REJECT: "SP602",
-    Kind.UNEXPECTED_DROP: "SP602",
-    Kind.FRONTEND_MISSING: "SP601",
-    Kind.FOREIGN_RULE: "SP614",
-    Kind.SHARE_LOST: "SP616",
-    Kind.UNEVEN_SHARES: "SP616",
-    Kind.SOURCE_RANGE_OPEN: "SP618",
-    Kind.REJECT_MISSING: "SP618",
-    Kind.DROP_MISSING: "SP618",
-    Kind.MASQUERADE_MISSING: "SP618",
-    Kind.MASQUERADE_UNEXPECTED: "SP618",
-    Kind.HAIRPIN_MISSING: "SP618",
-    Kind.AFFINITY_MISSING: "SP618",
-    Kind.AFFINITY_UNEXPECTED: "SP618",
-    Kind.AFFINITY_TIMEOUT: "SP618",
-    Kind.HEALTH_CHECK_RULE_MISSING: "SP618",
-}
-
-#: Kinds that break a new connection, or keep it from an endpoint it should reach.
-BREAKS = frozenset(
-    {
-        Kind.MISSING,
-        Kind.STALE,
-        Kind.WRONG_PORT,
-        Kind.WRONG_TARGET,
-        Kind.UNEXPECTED_REJECT,
-        Kind.UNEXPECTED_DROP,
-        Kind.FRONTEND_MISSING,
-        Kind.FOREIGN_RULE,
-        Kind.SHARE_LOST,
-    }
-)
-
+from svcpath.walk.nodes.differences import BREAKS, CODES
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import NodeTables
+from svcpath.walk.scene import Scene
 
 #: Kinds whose rule may stand in any chain: only the whole table shows that it is there.
 WHOLE_TABLE = frozenset(
     {Kind.FOREIGN_RULE, Kind.MASQUERADE_MISSING, Kind.MASQUERADE_UNEXPECTED, Kind.HAIRPIN_MISSING}
     | {Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT, Kind.SHARE_LOST, Kind.UNEVEN_SHARES}
 )
-
-
-def released(node: NodeView, release: tuple[int, int]) -> NodeView:
-    """The same node under the release that kube-proxy's own log names."""
-    return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)
 
 
 def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> list[Compared]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.dataplanes.cilium import backends as read_backends
 from svcpath.models.dataplanes.cilium import ct_entries
 from svcpath.models.dataplanes.conntrack import lost_backends
 from svcpath.models.dataplanes.parse import parse
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.scene import Scene, host_port
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from svcpath.findings.finding import Evidence
 from svcpath.models.dataplanes import DriftReport
-from svcpath.walk.findings.finding import Evidence
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import Dump, NodeTables
 
 
 class Compared(msgspec.Struct, frozen=True):

@@ -5,13 +5,14 @@ Failed ones are judged where no layer explains them (walk/unexplained.py); here 
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.probes import miss, pinned
-from svcpath.walk.scene import Scene, canonical, host_port
+from svcpath.walk.scene import Scene, host_port
 
 _WORKS = ("ok", "http-error", "tls-error", "stalled")
 Place = tuple[str, str, int]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical, host_port
+from svcpath.walk.scene import Scene, host_port
 
 #: Port numbers and words that suggest long-lived HTTP/2.
 GRPC = ("grpc", "h2c", "http2")

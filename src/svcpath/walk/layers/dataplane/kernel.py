@@ -6,17 +6,18 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.node import HairpinModes, Sysctls
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.dataplanes import Dialect, ServiceTable
 from svcpath.models.dataplanes.conntrack import pinned
 from svcpath.models.dataplanes.ipvs import connections as read_connections
 from svcpath.models.dataplanes.kernel import Setting, Weight, judge, kernel_release, without_hairpin
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical
+from svcpath.walk.scene import Scene
 
 
 def settings(

@@ -8,12 +8,12 @@ break nothing until the endpoints change.
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Service
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.models.dataplanes import Backend, Expectation, Origin, Outcome, Packet, Verdict, expected, trace
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.dataplane import repeat
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import Dump, NodeTables
 from svcpath.walk.scene import Scene
 
 

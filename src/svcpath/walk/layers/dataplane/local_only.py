@@ -5,11 +5,12 @@ KEP-2086 and the Service API: a node without an endpoint of its own drops what i
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical, connected
+from svcpath.walk.scene import Scene, connected
 
 
 def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:

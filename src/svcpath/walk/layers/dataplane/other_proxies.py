@@ -7,11 +7,11 @@ and KUBE-IPTABLES-HINT are the kubelet's own. Programs that take its place leave
 
 from __future__ import annotations
 
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, NotTested, Status
 from svcpath.models.dataplanes import Dialect
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Status
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import Dump, NodeTables
 
 #: How the chains of others begin, who they are, and what shows their own tables.
 OTHERS: tuple[tuple[str, str, str], ...] = (

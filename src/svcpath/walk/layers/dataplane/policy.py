@@ -13,6 +13,8 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.node import HealthReply, NodeReport
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.dataplanes import (
     Backend,
     Expectation,
@@ -25,8 +27,6 @@ from svcpath.models.dataplanes import (
     trace,
 )
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.scene import Scene
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from svcpath.findings.shell import shell
 from svcpath.models.dataplanes import Backend, Dialect, Frontend
 from svcpath.models.dataplanes.names import iptables_endpoint_hash, nftables_endpoint_name
-from svcpath.walk.shell import shell
 
 
 def listing(dialect: Dialect, frontend: Frontend | None) -> str:

@@ -10,11 +10,11 @@ import re
 import msgspec
 
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.findings.finding import Finding, Judgement, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import Finding, Judgement, Status
-from svcpath.walk.layers.endpoints.readiness import why_not_ready
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.readiness import why_not_ready
 
 _TIMED_OUT = re.compile(r"deadline exceeded|time[d -]*out", re.I)
 

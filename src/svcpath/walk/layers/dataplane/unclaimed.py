@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.models.dataplanes import Backend, Frontend, Origin, Packet, ServiceTable, Verdict, trace
 from svcpath.models.dataplanes.table import Entry, Outcome
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.dataplane import repeat
-from svcpath.walk.layers.dataplane.plane import Plane
-from svcpath.walk.layers.dataplane.tables import Dump
+from svcpath.walk.nodes.plane import Plane
+from svcpath.walk.nodes.tables import Dump
 from svcpath.walk.scene import Scene
 
 

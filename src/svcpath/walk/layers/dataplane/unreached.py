@@ -11,13 +11,13 @@ from typing import Any
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Hypothesis, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Hypothesis, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.readiness import why_not_ready
-from svcpath.walk.request import Request
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.readiness import why_not_ready
 from svcpath.walk.troubles import unreached
 
 

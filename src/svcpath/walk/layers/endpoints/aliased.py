@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
-from svcpath.walk.shell import shell
 
 #: The domain of Services that are exported between clusters (KEP-1645): its Services are another kind.
 _CLUSTERSET = "clusterset"

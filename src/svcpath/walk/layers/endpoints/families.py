@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.kubernetes import Service
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.selection import as_text
-from svcpath.walk.scene import Scene, family_of
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.selectors import as_text
 
 NUMBER = {"IPv4": 4, "IPv6": 6}
 

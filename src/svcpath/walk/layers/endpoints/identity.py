@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Object
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import scope
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.walk.layers.endpoints.slices import CONTROLLER, MIRRORING
-from svcpath.walk.scene import EndpointView, Scene, canonical
-from svcpath.walk.shell import scope
+from svcpath.walk.scene import EndpointView, Scene
+from svcpath.walk.subjects.slices import CONTROLLER, MIRRORING
 
 
 def check(view: Scene) -> Asking[Judgement]:

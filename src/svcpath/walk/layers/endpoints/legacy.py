@@ -6,15 +6,16 @@ and endpointslicemirroring_controller.go (Services with a selector are not mirro
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Endpoints
-from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.slices import MIRRORING
-from svcpath.walk.scene import Scene, canonical
+from svcpath.walk.layers.endpoints import needs
+from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.slices import MIRRORING
 
 SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror"
 LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
@@ -22,7 +23,7 @@ OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 
 
 def check(view: Scene) -> Asking[Judgement]:
-    reply = yield from ask.one(Need(Kind.ENDPOINTS, namespace=view.request.namespace, name=view.request.service))
+    reply = yield from ask.one(needs.endpoints(view.request))
     objects: tuple[Observation[Endpoints], ...] = reply.present
     if not objects or view.service is None:
         return Judgement(looked=False)

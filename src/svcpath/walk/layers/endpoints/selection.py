@@ -8,17 +8,14 @@ from collections.abc import Mapping
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import scope
 from svcpath.models.policies.selectors import Difference, differences, matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene, host_port
-from svcpath.walk.shell import scope
-
-
-def as_text(selector: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in selector.items())
+from svcpath.walk.subjects.selectors import as_text
 
 
 def check(view: Scene) -> Asking[Judgement]:

@@ -9,22 +9,19 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.walk.layers.endpoints import needs
 from svcpath.walk.scene import Scene
-from svcpath.walk.shell import shell
-
-CONTROLLER = "endpointslice-controller.k8s.io"
-MIRRORING = "endpointslicemirroring-controller.k8s.io"
+from svcpath.walk.subjects.slices import CONTROLLER, MIRRORING
 
 
 def check(view: Scene) -> Asking[Judgement]:
     every = yield from ask.one(Need(Kind.ENDPOINT_SLICE, namespace=view.request.namespace))
-    endpoints = yield from ask.one(
-        Need(Kind.ENDPOINTS, namespace=view.request.namespace, name=view.request.service, permission="get endpoints")
-    )
+    endpoints = yield from ask.one(needs.endpoints(view.request))
     if not view.slices:
         return _none(view, have_endpoints=bool(endpoints.present), orphans=_strays(view, every.present))
     return Judgement(findings=(*_mirrored(view), *_orphans(view, every.present)))

@@ -10,14 +10,15 @@ import dataclasses
 from svcpath.evidence.facts.kubernetes import ObjectMeta, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.policies.selectors import matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.selection import as_text, miss, nearest
-from svcpath.walk.layers.ports.target import declared, is_named, target_port
+from svcpath.walk.layers.endpoints.selection import miss, nearest
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.selectors import as_text
+from svcpath.walk.subjects.target_ports import declared, is_named, target_port
 
 
 def check(view: Scene) -> Asking[Judgement]:

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from svcpath.evidence.facts.kubernetes import OtherObject, Service, Workload
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.drain.budget import Budget, Outcome, budget
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import REMOVAL
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.lifecycle.rollouts import is_mine
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.workloads import is_mine
 
 #: Lint codes that a diagnosis reports; the others are for svcpath budget, which is asked about manifests alone.
 REPORTED = frozenset({"SP706", "SP707", "SP710", "SP712", "SP715", "SP718"})

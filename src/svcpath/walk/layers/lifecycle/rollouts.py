@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Pod, Workload
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.policies.selectors import label_selector_matches, matches
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.models.policies.selectors import label_selector_matches
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.scene import EndpointView, Scene
-
-ROLLING = ("Deployment", "StatefulSet", "DaemonSet", "Rollout")
+from svcpath.walk.subjects.workloads import is_mine
 
 
 def check(view: Scene, reply: Reply) -> Judgement:
@@ -36,23 +35,6 @@ def check(view: Scene, reply: Reply) -> Judgement:
         phrase += f", {said[0].kind} {said[0].name} complete" if said else ""
     # Manifests alone tell nothing of a rollout.
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings or phrase))
-
-
-def is_mine(view: Scene, workload: Workload) -> bool:
-    """Whether the workload makes Pods for this Service: by its template's labels, or, when only slices are known, by the
-    Pods behind their endpoints. Without any Service every rolling workload counts."""
-    if workload.kind not in ROLLING or (
-        view.request.namespace and workload.namespace not in ("", view.request.namespace)
-    ):
-        return False
-    template = workload.spec.template
-    labels = (template.metadata.labels or {}) if template is not None else {}
-    if view.service is not None:
-        return matches(view.service.spec.selector or {}, labels)
-    if not view.request.service:
-        return True
-    backends = [endpoint.pod.fact.labels for endpoint in view.endpoints if endpoint.pod]
-    return any(label_selector_matches(workload.spec.selector, each) for each in backends)
 
 
 def _pods(view: Scene, mine: list[Observation[Workload]]) -> list[Observation[Pod]]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from svcpath.findings.finding import Evidence, Falsifier, Hypothesis, Standing
+from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Evidence, Falsifier, Hypothesis, Standing
 from svcpath.walk.layers.pod.direct import lost
 from svcpath.walk.scene import Scene
-from svcpath.walk.shell import shell
 from svcpath.walk.troubles import unreached
 
 

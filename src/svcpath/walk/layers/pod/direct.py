@@ -11,22 +11,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import (
-    Evidence,
-    Falsifier,
-    Finding,
-    Hypothesis,
-    Judgement,
-    NotTested,
-    Standing,
-    Status,
-)
-from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
-from svcpath.walk.shell import shell
+from svcpath.walk.scene import EndpointView, Scene, host_port
 
 _NO_HTTP = re.compile(f"^{NO_REPLY}|closed without|no HTTP reply|empty reply|reset by peer|remote end closed", re.I)
 FAILED = ("refused", "timeout", "reset", "no-route", "error")

@@ -10,16 +10,17 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Falsifier, Judgement, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Falsifier, Judgement, Standing, Status
 from svcpath.walk.layers.pod.direct import FAILED, tried
-from svcpath.walk.layers.ports.reach import is_open
-from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
-from svcpath.walk.shell import shell
+from svcpath.walk.scene import EndpointView, Scene, host_port
+from svcpath.walk.subjects.sockets import is_open
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import OtherObject
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.findings.finding import Judgement, NotTested
+from svcpath.findings.shell import shell
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Judgement, NotTested
 from svcpath.walk.scene import Scene, host_port
-from svcpath.walk.shell import shell
 
 #: Kind -> API group: Cilium, Calico, sigs.k8s.io/network-policy-api, Antrea, Istio, Linkerd.
 DENYING: dict[str, tuple[str, ...]] = {

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.policies.network_policy import Decision, Peer, egress, ingress
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import EndpointView, Scene, canonical, host_port
+from svcpath.walk.layers.pod import needs
+from svcpath.walk.scene import EndpointView, Scene, host_port
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     request = view.request
-    replies = yield (
-        Need(Kind.NETWORK_POLICY, namespace=request.namespace, permission="list networkpolicies.networking.k8s.io"),
-    )
-    observed: list[Observation[NetworkPolicy]] = list(replies[0].present)
+    policies = yield from ask.one(needs.policies(request))
+    observed: list[Observation[NetworkPolicy]] = list(policies.present)
     client = yield from ask.client_pod(request.client_namespace, request.client_name)
     if request.client_namespace != request.namespace:
         more = yield from ask.one(Need(Kind.NETWORK_POLICY, namespace=request.client_namespace))
@@ -34,7 +34,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
     labels = {one.fact.name: one.fact.labels for one in namespaces.present}
     outcome = _outcomes(view, attempts)
-    policies = [one.fact for one in observed]
+    rules = [one.fact for one in observed]
     findings: list[Finding] = []
     for endpoint in view.usable:
         pod = endpoint.pod.fact if endpoint.pod else None
@@ -55,7 +55,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
                         direction,
                         _translated(view, endpoint, port, way),
                     )
-                    for direction, way in _ways(policies, pod, client, labels, protocol)
+                    for direction, way in _ways(rules, pod, client, labels, protocol)
                     if (denied := way(port)).allowed is False
                 ),
                 None,

@@ -13,19 +13,20 @@ from collections.abc import Iterable
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
 from svcpath.models.dataplanes.routing import Way, way
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
 from svcpath.walk.layers.pod import direct, widths
 from svcpath.walk.layers.pod.widths import Hop
-from svcpath.walk.scene import EndpointView, Scene, family_of
+from svcpath.walk.scene import EndpointView, Scene
 
 #: Backends' nodes whose routes are read.
 MAX_NODES = 4

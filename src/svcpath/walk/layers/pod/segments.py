@@ -7,13 +7,14 @@ affair and says nothing here; nor does a single loss, so every large one must be
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.layers.pod import direct, routes
-from svcpath.walk.scene import Scene, canonical, host_port
+from svcpath.walk.scene import Scene, host_port
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:

@@ -7,15 +7,16 @@ False is written by the node's own kubelet: that node is alive.
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Node
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.scene import EndpointView, Scene, canonical
+from svcpath.walk.scene import EndpointView, Scene
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.finding import Evidence, Falsifier, Hypothesis, Standing
+from svcpath.findings.shell import shell
 from svcpath.models.dataplanes.routing import way
-from svcpath.walk.findings.finding import Evidence, Falsifier, Hypothesis, Standing
-from svcpath.walk.scene import Scene, family_of
-from svcpath.walk.shell import shell
+from svcpath.walk.scene import Scene
 
 #: Headers below a TCP segment, and below an echo's data, by family (RFC 791, 8200, 793, 792, 4443).
 _TCP = {4: 40, 6: 60}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.layers.ports.proofs import evidence, falsifier
-from svcpath.walk.layers.ports.reach import OPEN, Link, Reach, answered, count_pods, link, numbers, with_attempts
-from svcpath.walk.layers.ports.target import mesh_proxy
 from svcpath.walk.layers.ports.undeclared import undeclared
 from svcpath.walk.layers.ports.wording import details, remedy, sentence
 from svcpath.walk.scene import Scene
-
-#: Endpoint name -> the reply that holds its Pod's socket tables.
-Tables = dict[str, Reply]
+from svcpath.walk.subjects.socket_tables import Tables
+from svcpath.walk.subjects.sockets import OPEN, Link, Reach, answered, count_pods, link, numbers, with_attempts
+from svcpath.walk.subjects.target_ports import mesh_proxy
 
 
 def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:

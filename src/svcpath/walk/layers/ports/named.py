@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Pod, ServicePort
 from svcpath.evidence.facts.observation import Observation
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.selection import as_text
-from svcpath.walk.layers.ports.target import declared, is_named, named_ports, target_port
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.subjects.selectors import as_text
+from svcpath.walk.subjects.target_ports import declared, is_named, named_ports, target_port
 
 
 def check(view: Scene) -> Judgement:

@@ -6,9 +6,9 @@ import ipaddress
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.evidence.facts.sockets import SocketTable
-from svcpath.walk.findings.finding import Evidence
-from svcpath.walk.layers.ports.reach import Link, is_open
+from svcpath.findings.finding import Evidence
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.subjects.sockets import Link, is_open
 
 
 def evidence(view: Scene, port: ServicePort, bad: list[Link]) -> tuple[Evidence, ...]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import EndpointPort, EndpointSlice, ServicePort
 from svcpath.evidence.facts.observation import Observation
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.endpoints.slices import CONTROLLER
-from svcpath.walk.layers.ports.target import is_named, target_port
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.slices import CONTROLLER
+from svcpath.walk.subjects.target_ports import is_named, target_port
 
 
 def check(view: Scene) -> Judgement:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, NotTested, Standing, Status
-from svcpath.walk.layers.ports.probing import probed
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, NotTested, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk.layers.ports.proofs import evidence, falsifier
-from svcpath.walk.layers.ports.reach import Link, Reach, count_pods, numbers
-from svcpath.walk.layers.ports.target import declared
 from svcpath.walk.scene import Scene
-from svcpath.walk.shell import shell
+from svcpath.walk.subjects.probed_ports import probed
+from svcpath.walk.subjects.sockets import Link, Reach, count_pods, numbers
+from svcpath.walk.subjects.target_ports import declared
 
 
 def undeclared(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
-from svcpath.walk.layers.ports.reach import Link, Reach, count_pods
-from svcpath.walk.layers.ports.target import declared, is_named, mesh_proxy, of_the_mesh
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.subjects.sockets import Link, Reach, count_pods
+from svcpath.walk.subjects.target_ports import declared, is_named, mesh_proxy, of_the_mesh
 
 
 def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Pod
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.resolvers import Answer, Query, build, resolve, search_list
 from svcpath.models.resolvers.registry import nameservers
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
-from svcpath.walk.layers.resolution.compare import Seen, environment, resolvers_of
+from svcpath.walk.layers.resolution.compare import Seen, resolvers_of
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
-from svcpath.walk.layers.resolution.world import Answering
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, canonical
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.cluster_dns import ClusterDns
+from svcpath.walk.names.surroundings import environment
+from svcpath.walk.names.world import Answering
+from svcpath.walk.scene import Scene
 
 #: The link-local address that NodeLocal DNSCache listens on by default (kubernetes/dns, nodelocaldns.yaml).
 NODE_LOCAL = "169.254.20.10"

@@ -10,13 +10,14 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.errors import UsageError
-from svcpath.models.resolvers import Environment, Mend, Outcome, Resolution, World, canonical
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import shell
+from svcpath.models.resolvers import Mend, Outcome, Resolution, World, canonical
 from svcpath.models.resolvers.compare import line, mends
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.request import Request
-from svcpath.walk.shell import shell
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.surroundings import environment
 
 #: Asked for an unknown client: one of each way to search.
 SEARCHING = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "hickory")
@@ -61,22 +62,6 @@ def resolvers_of(client: Client) -> tuple[str, ...]:
         if name.lower() == "musl":
             found.append("musl-1.2.3")
     return tuple(dict.fromkeys(found))
-
-
-def environment(client: Client) -> Environment:
-    variables: dict[str, str] = {}
-    if client.environment is not None:
-        for line in client.environment.fact.text.splitlines():
-            key, equals, value = line.partition("=")
-            if equals:
-                variables[key] = value
-    return Environment(
-        resolv_conf=client.conf,
-        hosts=client.hosts_text,
-        nsswitch=client.nsswitch.fact.text if client.nsswitch else None,
-        hostname=client.pod.fact.name if client.pod else "",
-        variables=variables,
-    )
 
 
 def look(client: Client, world: World) -> list[Seen]:

@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.resolvers import search_list
 from svcpath.models.resolvers.servers.coredns_plugins import targets_of
 from svcpath.models.resolvers.servers.corefile import Directive, ServerBlock
 from svcpath.models.resolvers.servers.corefile_lint import PLACEHOLDERS, Lint, lint
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
-from svcpath.walk.layers.resolution.world import Answering, Config
-from svcpath.walk.scene import canonical
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.cluster_dns import ClusterDns
+from svcpath.walk.names.world import Answering, Config
 
 CODES = {
     "no-cluster-zone": "SP112",

@@ -7,7 +7,7 @@ comes from the node's own file (dnsPolicy Default, further search suffixes) is n
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Pod
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
+from svcpath.walk.names.cluster_dns import ClusterDns
 
 DEFAULT_OPTIONS = {"ndots": "5"}
 

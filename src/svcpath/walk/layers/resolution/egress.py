@@ -13,17 +13,18 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.policies.network_policy import Decision, Peer, egress, may_leave
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.client_checks import own_servers
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
-from svcpath.walk.layers.resolution.world import Answering
-from svcpath.walk.request import Request
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.cluster_dns import ClusterDns
+from svcpath.walk.names.needs import lookups as lookups_of
+from svcpath.walk.names.world import Answering
 from svcpath.walk.scene import Scene
 
 #: Where CoreDNS Pods listen when no slice tells: 53 by its manifest, 5353 in OpenShift, 1053 in unprivileged ones.
@@ -56,7 +57,7 @@ def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answer
     bytes_ = _answer_bytes(view)
     if udp.allowed is not False and (tcp.allowed is not False or bytes_ <= _UDP_BYTES):
         return Judgement(looked=False)
-    lookups = yield from ask.one(ask.in_client(request, Kind.LOOKUPS, about=client.names))
+    lookups = yield from ask.one(lookups_of(request, client.names))
     seen = [(lookup, one) for one in lookups.present for lookup in one.fact.lookups]
     if any(lookup.addresses for lookup, _ in seen):
         return Judgement(looked=False)

@@ -7,15 +7,15 @@ The kubelet's search list begins with the client's own namespace, so that a shor
 from __future__ import annotations
 
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.compare import Seen
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.layers.resolution.exact import denied, lookups
-from svcpath.walk.request import Request
+from svcpath.walk.names.client import Client
 from svcpath.walk.scene import Scene
 
 

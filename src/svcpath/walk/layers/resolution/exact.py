@@ -11,23 +11,24 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from svcpath.evidence.facts.addresses import canonical, family_of
 from svcpath.evidence.facts.dns import DnsAnswer, Lookup
-from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.models.resolvers import Answer, Layered, Query, RecordedWorld, Unknown, World
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.client_checks import asks_cluster_dns
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
 from svcpath.walk.layers.resolution.compare import Seen, look
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.layers.resolution.recorded import NOT_A_RESOLVER
-from svcpath.walk.layers.resolution.world import Answering
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, canonical, family_of
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.cluster_dns import ClusterDns
+from svcpath.walk.names.needs import lookups as lookups_of
+from svcpath.walk.names.world import Answering
+from svcpath.walk.scene import Scene
 
 #: Names that are asked as they stand in one walk.
 MAX_NAMES = 8
@@ -41,7 +42,7 @@ Looked = tuple[tuple[Lookup, Observation[Any]], ...]
 def lookups(request: Request, client: Client, asked: tuple[str, ...], forms: tuple[str, ...] = ()) -> Asking[Looked]:
     """What the client's container, or whoever recorded, made of the names ``asked``, and of other ``forms`` where they are
     in the evidence too."""
-    reply = yield from ask.one(ask.in_client(request, Kind.LOOKUPS, about=asked))
+    reply = yield from ask.one(lookups_of(request, asked))
     wanted = {name.lower() for name in (*asked, *forms)}
     return tuple(
         (lookup, one)

@@ -7,14 +7,14 @@ from typing import Any
 from svcpath.evidence.facts.dns import TimelineEntry
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.resolvers.servers.coredns import denial_seconds
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
-from svcpath.walk.layers.resolution.world import Answering
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.world import Answering
 from svcpath.walk.scene import Scene
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical, family_of
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.resolvers.runtimes.jvm import Policy, Settings, policy
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, canonical, family_of
+from svcpath.walk.names.client import Client
+from svcpath.walk.scene import Scene
 
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:

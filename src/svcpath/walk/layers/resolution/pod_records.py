@@ -7,14 +7,14 @@ slice controller writes the hostname of a Pod whose subdomain is the Service (pk
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.layers.resolution.world import Answering, Config
-from svcpath.walk.request import Request
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.needs import lookups as lookups_of
+from svcpath.walk.names.world import Answering, Config
 from svcpath.walk.scene import EndpointView, Scene
 
 _PUBLISH = "Make that Pod ready, or set publishNotReadyAddresses where members have to find each other before they are."
@@ -28,7 +28,7 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
         host = _host(name, service.name, service.namespace, request.client_namespace or request.namespace)
         if not host or (yield from _another_service(name)):
             continue
-        lookups = yield from ask.one(ask.in_client(request, Kind.LOOKUPS, about=client.names))
+        lookups = yield from ask.one(lookups_of(request, client.names))
         if any(one.addresses and one.name == name for held in lookups.present for one in held.fact.lookups):
             continue
         mine = [one for one in view.endpoints if host in hosts(one, service.name)]

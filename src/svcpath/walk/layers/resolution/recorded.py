@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.dns import Lookup
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.models.resolvers.libc import glibc_conf, musl_conf
-from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.resolution.client import Client
 from svcpath.walk.layers.resolution.compare import Seen
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, canonical
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.needs import lookups as lookups_of
+from svcpath.walk.scene import Scene
 
 #: dig, nslookup and host are nobody's resolver: what they say decides nothing.
 NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
@@ -25,7 +26,7 @@ NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[list[Seen]]:
     """``seen`` without the failures of a name that one of its very resolvers found in the client: what the models were given
     (a Service, a namespace) is not all that there is."""
-    (lookups,) = yield (ask.in_client(request, Kind.LOOKUPS, about=client.names),)
+    (lookups,) = yield (lookups_of(request, client.names),)
     good = {(each.name, each.resolver) for one in lookups.present for each in one.fact.lookups if each.addresses}
     wrong = {
         one.name
@@ -37,7 +38,7 @@ def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[l
 
 def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     replies = yield (
-        ask.in_client(request, Kind.LOOKUPS, about=client.names),
+        lookups_of(request, client.names),
         Need(Kind.DURATIONS),
         Need(Kind.CONNTRACK_STATS, about=_node(client)),
         Need(Kind.NODE_REPORT),

@@ -6,11 +6,12 @@ may have more of the node's than are listed, so it is not judged.
 
 from __future__ import annotations
 
+from svcpath.evidence.facts.addresses import canonical, family_of
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.scene import Scene, canonical, connected, family_of
+from svcpath.walk.scene import Scene, connected
 
 
 def check(view: Scene, attempts: Reply) -> Asking[Judgement]:

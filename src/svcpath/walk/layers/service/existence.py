@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
 from svcpath.walk.scene import Scene
-from svcpath.walk.shell import shell
 
 
 def check(view: Scene) -> Asking[Judgement]:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.dns import Query
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.walk.layers.service.urls import asked_host, asked_port
-from svcpath.walk.scene import Scene, family_of
+from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.urls import asked_host, asked_port
 
 #: ValidateExternalName: a DNS-1123 subdomain, with or without the dot at its end.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\.?")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.dns import Query
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk.ask import Reply
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.walk.layers.service.urls import asked_port
 from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.subjects.urls import asked_port
 
 
 def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Judgement:

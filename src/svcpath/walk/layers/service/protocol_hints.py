@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Judgement, Standing, Status
 from svcpath.walk.scene import Scene
 
 #: Unprefixed words that users write for the prefixed ones. "http", "https", "grpc" are IANA or implementation names.

@@ -5,38 +5,12 @@ RFC 3986 section 3.2.2: an IPv6 literal in a URL stands in brackets. A URL witho
 
 from __future__ import annotations
 
-import urllib.parse
-
 from svcpath.evidence.facts.dns import Query
 from svcpath.evidence.facts.observation import Observation
-from svcpath.walk.findings.catalogue import finding
-from svcpath.walk.findings.finding import Evidence, Finding, Judgement, Status
+from svcpath.findings.catalogue import finding
+from svcpath.findings.finding import Evidence, Finding, Judgement, Status
 from svcpath.walk.scene import Scene
-
-DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 80, "redis": 6379, "postgres": 5432}
-
-
-def asked_port(query: Query) -> int:
-    """The port the application connects to, 0 when the query does not tell."""
-    if query.port:
-        return query.port
-    if not query.url:
-        return 0
-    try:
-        parts = urllib.parse.urlsplit(query.url)
-        return parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
-    except ValueError:
-        return 0
-
-
-def asked_host(query: Query) -> str:
-    """The host the application names, without brackets; empty when the query does not tell."""
-    if query.url:
-        try:
-            return urllib.parse.urlsplit(query.url).hostname or query.name
-        except ValueError:
-            return query.name
-    return query.name
+from svcpath.walk.subjects.urls import asked_host, asked_port
 
 
 def check(view: Scene, queries: tuple[Observation[Query], ...]) -> Judgement:

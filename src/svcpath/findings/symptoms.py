@@ -8,8 +8,8 @@ import importlib.resources
 import msgspec
 
 from svcpath.errors import ModelError
-from svcpath.walk.findings.catalogue import catalogue
-from svcpath.walk.findings.finding import LayerName
+from svcpath.findings.catalogue import catalogue
+from svcpath.findings.finding import LayerName
 
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @functools.cache
 def symptoms() -> tuple[Symptom, ...]:
     """All symptoms. The file ships with the package; one that names a code that is not there is an internal error."""
-    text = importlib.resources.files("svcpath.walk.findings").joinpath("symptoms.yaml").read_bytes()
+    text = importlib.resources.files("svcpath.findings").joinpath("symptoms.yaml").read_bytes()
     found = msgspec.yaml.decode(text, type=tuple[Symptom, ...])
     named = {code for symptom in found for cause in symptom.causes for code in cause.codes}
     if unknown := sorted(named - set(catalogue())):

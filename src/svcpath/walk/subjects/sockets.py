@@ -12,11 +12,12 @@ import ipaddress
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical, family_of
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket, SocketTable
 from svcpath.walk.ask import Reply
-from svcpath.walk.layers.ports.probing import probed
-from svcpath.walk.scene import EndpointView, canonical, family_of, host_port
+from svcpath.walk.scene import EndpointView, host_port
+from svcpath.walk.subjects.probed_ports import probed
 
 
 class Reach(enum.Enum):

@@ -13,9 +13,9 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service
-from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
+from svcpath.findings.finding import Evidence
 from svcpath.models.resolvers import Layered, RecordedWorld, World
 from svcpath.models.resolvers.servers import corefile
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
@@ -23,7 +23,7 @@ from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
 from svcpath.models.resolvers.servers.corefile import Corefile
 from svcpath.models.resolvers.servers.corefile_lint import lint
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Evidence
+from svcpath.walk.names import needs
 
 #: Lint codes of lines that change what a candidate of the search list is answered.
 SHAPING = ("fallthrough-cluster-zone", "template-nodata", "template-nxdomain")
@@ -61,14 +61,7 @@ class Answering(msgspec.Struct, frozen=True):
 
 def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answering]:
     """``enough`` are the namespaces that suffice to answer for the names in question."""
-    answers, corefiles, services, slices, pods, namespaces = yield (
-        Need(Kind.DNS_ANSWERS),
-        Need(Kind.COREFILE),
-        Need(Kind.SERVICE, about=enough),
-        Need(Kind.ENDPOINT_SLICE, about=enough),
-        Need(Kind.POD, about=enough),
-        Need(Kind.NAMESPACE),
-    )
+    answers, corefiles, services, slices, pods, namespaces = yield needs.answering(enough)
     configs, damaged = _configs(corefiles)
     rows: list[DnsAnswer] = [row for one in answers.present for row in one.fact.rows]
     worlds: list[World] = [RecordedWorld(rows)] if rows else []

@@ -9,15 +9,15 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import Service, ServicePort
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.finding import LayerName
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk.ask import Asking
-from svcpath.walk.backends import Backends, backends
-from svcpath.walk.findings.finding import LayerName
-from svcpath.walk.layers.resolution import client as clients
-from svcpath.walk.layers.resolution import cluster_dns
-from svcpath.walk.layers.resolution.client import Client
-from svcpath.walk.layers.resolution.cluster_dns import ClusterDns
-from svcpath.walk.request import Request
+from svcpath.walk.names import client as clients
+from svcpath.walk.names import cluster_dns
+from svcpath.walk.names.client import Client
+from svcpath.walk.names.cluster_dns import ClusterDns
+from svcpath.walk.picture.backends import Backends, backends
 from svcpath.walk.scene import Scene, host_port
 
 #: Items of one hop that are told one by one.
@@ -42,8 +42,8 @@ def path(view: Scene) -> Asking[Path]:
     request = view.request
     client = yield from clients.gather(request, view)
     servers = nameservers(client.conf) if client.conf is not None else ()
-    dns = yield from cluster_dns.gather(servers)
-    held = yield from backends(request, view)
+    dns = yield from cluster_dns.gather(servers, request.namespaces)
+    held = yield from backends(view)
     hops = [_client(request, client), _resolver(client), _dns(dns, servers)]
     if request.service:
         hops += [_service(request, view), _slices(view), _planes(held), _pods(view, held)]

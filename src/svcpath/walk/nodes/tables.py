@@ -6,33 +6,25 @@ two modes side by side); each becomes a table, and ``mode`` says which one is in
 
 from __future__ import annotations
 
-import functools
+import weakref
 from typing import Any
 
 import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.kubernetes import Node
-from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.need import Cost, Kind
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.text import RawText
+from svcpath.findings.finding import NotTested
 from svcpath.models.dataplanes import NodeView, ServiceTable, node_view, parse
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import NotTested
-from svcpath.walk.request import Request
+from svcpath.walk.nodes import needs
 
-#: Dumps that hold a table of frontends. The others (connections, ipsets, backends) say more about one.
-TABLE_DUMPS = (
-    Kind.IPTABLES_SAVE,
-    Kind.NFT_LIST,
-    Kind.NFT_JSON,
-    Kind.PROC_IP_VS,
-    Kind.IPVSADM_LN,
-    Kind.CILIUM_SERVICE_LIST,
-    Kind.CILIUM_BPF_LB_LIST,
-    Kind.CALICO_NAT_DUMP,
-)
+#: How a dump was read: its kind, the node that it is of, that node's addresses.
+_Reading = tuple[Kind, str, frozenset[str]]
 
 
 class Dump(msgspec.Struct, frozen=True):
@@ -62,7 +54,7 @@ class NodeTables(msgspec.Struct, frozen=True):
         return self.name or "the node"
 
 
-def nodes_tables(request: Request, client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
+def nodes_tables(client_node: str, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
     """The tables of the client's node, or of every node when the client is not known."""
     return (yield from _tables(client_node, Cost.EXEC, reports))
 
@@ -76,9 +68,7 @@ def tables_at_hand(nodes: tuple[str, ...], reports: tuple[NodeReport, ...]) -> A
 
 
 def _tables(node: str, cost: Cost, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
-    permission = "" if cost is Cost.READ else "create pods/exec"
-    needs = tuple(Need(kind, node=node, cost=cost, permission=permission) for kind in TABLE_DUMPS)
-    replies = yield needs
+    replies = yield needs.tables(node, cost)
     held: dict[str, list[Observation[Any]]] = {}
     for reply in replies:
         for one in reply.present:
@@ -98,7 +88,7 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], known: di
     unread: list[NotTested] = []
     for one in observations:
         try:
-            tables = _parsed(one.kind, one.fact.text, name, view.addresses)
+            tables = _parsed(one.kind, one.fact, name, view.addresses)
         except FormatError as error:
             unread.append(NotTested("dataplane", f"{one.provenance.path}", str(error)))
             continue
@@ -106,12 +96,18 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], known: di
     return NodeTables(owner, name, view, tuple(dumps), tuple(unread))
 
 
-@functools.lru_cache(maxsize=256)
-def _parsed(kind: Kind, text: str, node: str, addresses: frozenset[str]) -> tuple[ServiceTable, ...]:
-    """A dump is read once in a walk, however many ask for it."""
-    return tuple(parse(kind, text, node=node, node_addresses=addresses))
+#: The tables of each dump, as long as its text lives: a Source is parsed once, however many walks and layers ask.
+_PARSED: weakref.WeakKeyDictionary[RawText, dict[_Reading, tuple[ServiceTable, ...]]] = weakref.WeakKeyDictionary()
 
 
-def forget() -> None:
-    """Let go of the tables of a walk that has ended: they can be large."""
-    _parsed.cache_clear()
+def _parsed(kind: Kind, dump: RawText, node: str, addresses: frozenset[str]) -> tuple[ServiceTable, ...]:
+    readings = _PARSED.setdefault(dump, {})
+    reading = (kind, node, addresses)
+    if reading not in readings:
+        readings[reading] = tuple(parse(kind, dump.text, node=node, node_addresses=addresses))
+    return readings[reading]
+
+
+def released(node: NodeView, release: tuple[int, int]) -> NodeView:
+    """The same node under the release that kube-proxy's own log names."""
+    return NodeView(name=node.name, zone=node.zone, addresses=node.addresses, release=release)

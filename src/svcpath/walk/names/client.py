@@ -10,15 +10,17 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.request import Request
+from svcpath.findings.finding import Evidence
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.findings.finding import Evidence
-from svcpath.walk.layers.service.urls import asked_host
-from svcpath.walk.request import Request
-from svcpath.walk.scene import Scene, family_of
+from svcpath.walk.names import needs
+from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.urls import asked_host
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -68,11 +70,10 @@ class Client(msgspec.Struct, frozen=True):
 def gather(request: Request, view: Scene | None) -> Asking[Client]:
     """Collect what the evidence holds of the client. ``view`` None: no Service is meant."""
     pod = yield from ask.client_pod(request.client_namespace, request.client_name)
-    kinds = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
-    replies = yield tuple(ask.in_client(request, kind) for kind in kinds)
+    replies = yield needs.in_container(request)
     chosen = [_of_container(reply) for reply in replies]
     if chosen[0] is None:
-        unowned = yield tuple(Need(kind, pod="?") for kind in kinds)
+        unowned = yield tuple(Need(kind, pod="?") for kind in needs.CLIENT_KINDS)
         chosen = [mine or _of_container(reply) for mine, reply in zip(chosen, unowned, strict=True)]
     queries = yield from ask.one(Need(Kind.QUERY))
     asked = [one.fact for one in queries.present]
@@ -112,5 +113,4 @@ def _names(request: Request, view: Scene | None, named: list[str]) -> tuple[str,
         return tuple(dict.fromkeys(named))
     if not request.service or view is None or view.service is None:
         return ()
-    inside = not request.client or request.client_namespace == request.namespace
-    return (request.service if inside else f"{request.service}.{request.namespace}",)
+    return (needs.written(request),)

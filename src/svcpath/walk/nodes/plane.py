@@ -11,7 +11,7 @@ from svcpath.evidence.facts.node import KubeProxyConfig
 from svcpath.models.dataplanes import Times, changed_at, times_of
 from svcpath.models.dataplanes.mode import last_sync_of_log, node_plane, release_of_log
 from svcpath.walk.ask import Reply
-from svcpath.walk.layers.dataplane.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import Dump, NodeTables
 
 
 class Plane(msgspec.Struct, frozen=True):

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from svcpath.evidence.facts.kubernetes import Event, Node, Object, Workload
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.finding import Change
 from svcpath.models.policies.selectors import matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.findings.finding import Change
-from svcpath.walk.layers.lifecycle.rollouts import is_mine
 from svcpath.walk.scene import Scene
+from svcpath.walk.subjects.workloads import is_mine
 
 #: How many are told.
 LIMIT = 8

@@ -12,16 +12,8 @@ from typing import Literal
 import msgspec
 
 from svcpath.errors import ModelError, UnknownTarget
-from svcpath.walk.findings.finding import (
-    Evidence,
-    Falsifier,
-    Finding,
-    Hypothesis,
-    LayerName,
-    Standing,
-    Status,
-)
-from svcpath.walk.shell import fill
+from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, LayerName, Standing, Status
+from svcpath.findings.shell import fill
 
 
 class FalsifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +56,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @functools.cache
 def catalogue() -> dict[str, Entry]:
     """All codes in order. The file ships with the package; a damaged one is an internal error (ModelError)."""
-    text = importlib.resources.files("svcpath.walk.findings").joinpath("catalogue.yaml").read_bytes()
+    text = importlib.resources.files("svcpath.findings").joinpath("catalogue.yaml").read_bytes()
     return checked(msgspec.yaml.decode(text, type=dict[str, Entry]))
 
 

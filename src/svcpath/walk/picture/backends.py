@@ -14,20 +14,19 @@ from fractions import Fraction
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.models.dataplanes import Origin, Packet, Tracer, Verdict, expected
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.layers.dataplane.agreement import released
-from svcpath.walk.layers.dataplane.plane import Plane, plane
-from svcpath.walk.layers.dataplane.tables import NodeTables, nodes_tables, tables_at_hand
-from svcpath.walk.layers.ports import sockets
-from svcpath.walk.layers.ports.listening import Tables
-from svcpath.walk.layers.ports.reach import link as link_to
-from svcpath.walk.request import Request
-from svcpath.walk.scene import EndpointView, Scene, canonical
+from svcpath.walk.nodes.needs import client_node, proxy
+from svcpath.walk.nodes.plane import Plane, plane
+from svcpath.walk.nodes.tables import NodeTables, nodes_tables, released, tables_at_hand
+from svcpath.walk.scene import EndpointView, Scene
+from svcpath.walk.subjects.socket_tables import Tables, sockets
+from svcpath.walk.subjects.sockets import link as link_to
 
 #: Nodes beside the client's own whose tables stand in the rows.
 NODES = 16
@@ -98,10 +97,10 @@ class Backends(msgspec.Struct, frozen=True):
     nodes: tuple[Frontends, ...]
 
 
-def backends(request: Request, view: Scene) -> Asking[Backends]:
+def backends(view: Scene) -> Asking[Backends]:
     """Rows and tables of the Service; empty where no Service is meant. Beside the client's node those are looked at
     where its endpoints live, if that costs no command on a node."""
-    if not request.service:
+    if not view.request.service:
         return Backends((), ())
     tables = yield from sockets(view)
     states: list[InTable] = []
@@ -109,7 +108,7 @@ def backends(request: Request, view: Scene) -> Asking[Backends]:
     service = view.service
     if service is not None and not service.is_headless and not service.is_external_name:
         slices = [one.fact for one in view.slices]
-        for node, found in (yield from _planes(request, view)):
+        for node, found in (yield from _planes(view)):
             outcomes, held = _compared(service, slices, node, found)
             if found.used is not None:
                 nodes.append(Frontends(node.label, found.mode or found.used.table.dialect.value, outcomes))
@@ -127,25 +126,18 @@ def backends(request: Request, view: Scene) -> Asking[Backends]:
     return Backends(tuple(rows), tuple(nodes))
 
 
-def _planes(request: Request, view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
+def _planes(view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
     reports = tuple(report for one in reported.present for report in one.fact.nodes)
-    client_node = request.client_node
-    if not client_node:
-        client = yield from ask.client_pod(request.client_namespace, request.client_name)
-        client_node = (client.fact.spec.node_name or "") if client else ""
-    tables = yield from nodes_tables(request, client_node, reports)
-    if client_node:
+    from_node = client_node(view)
+    tables = yield from nodes_tables(from_node, reports)
+    if from_node:
         homes = dict.fromkeys(one.endpoint.node_name or "" for one in view.distinct)
-        others = tuple(node for node in homes if node and node != client_node)[:NODES]
+        others = tuple(node for node in homes if node and node != from_node)[:NODES]
         tables = (*tables, *(yield from tables_at_hand(others, reports)))
     held: list[tuple[NodeTables, Plane]] = []
     for node in tables:
-        logs, configs, metrics = yield (
-            Need(Kind.LOG, node=node.owner),
-            Need(Kind.KUBE_PROXY_CONFIG),
-            Need(Kind.METRICS, node=node.owner),
-        )
+        logs, configs, metrics = yield proxy(node.owner)
         found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
         if found.release is not None and node.view.release is None:
             told = released(node.view, found.release)

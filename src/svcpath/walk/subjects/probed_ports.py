@@ -7,7 +7,7 @@ that the probe belongs to; a probe with a host of its own goes elsewhere.
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Container, Pod
-from svcpath.walk.layers.ports.target import containers
+from svcpath.walk.subjects.target_ports import containers
 
 
 def probed(pod: Pod, port: int) -> bool:

@@ -1,0 +1,70 @@
+"""Question 3: is there a usable endpoint, ready, else serving and terminating?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from svcpath.evidence.facts.observation import Observation
+from svcpath.findings.finding import Answer, Judgement, NotTested, Status, answer
+from svcpath.findings.shell import scope
+from svcpath.walk.ask import Asking
+from svcpath.walk.layers.endpoints import aliased, families, identity, legacy, readiness, selection, slices, templates
+from svcpath.walk.scene import Scene, host_port
+from svcpath.walk.troubles import failed
+
+
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
+    if view.service is not None and view.service.is_external_name:
+        return answer([(yield from aliased.check(view.service))])
+    if view.service is None and not view.slices:
+        gap = NotTested(
+            "endpoints",
+            "the endpoints",
+            view.slices_reply.why or "no EndpointSlice in the evidence",
+            f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
+        )
+        return answer([Judgement(not_tested=(gap,), looked=False)])
+    trouble = failed(view.slices_reply.observations)
+    if trouble is not None and not view.slices:
+        return (yield from _without_slices(view, trouble))
+    judgements = [
+        (yield from selection.check(view)),
+        (yield from templates.check(view)),
+        (yield from slices.check(view)),
+        (yield from legacy.check(view)),
+        families.check(view),
+        (yield from readiness.check(view)),
+        (yield from identity.check(view)),
+    ]
+    if not view.slices and not any(one.findings for one in judgements):
+        # Pods alone do not show what nodes are told: without slices nothing passes here.
+        judgements = [msgspec.structs.replace(one, looked=False) for one in judgements]
+    looked = any(one.looked for one in judgements)
+    if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
+        judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
+    return answer(judgements)
+
+
+def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[Answer]:
+    """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
+    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command)
+    judged = yield from selection.check(view)
+    selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
+    return answer([selected, Judgement(not_tested=(gap,), looked=False)])
+
+
+def _summary(view: Scene) -> str:
+    """ "2 of 2 ready: 10.244.1.4 (w1), 10.244.2.4 (w2)", each with its port where slices differ in it."""
+    numbers = {port.port for one in view.slices for port in one.fact.ports or () if port.port is not None}
+    shown = []
+    for endpoint in view.usable[:6]:
+        port = next((port.port for port in endpoint.slice.ports or () if port.port is not None), None)
+        place = host_port(endpoint.address, port) if len(numbers) > 1 and port is not None else endpoint.address
+        node = endpoint.endpoint.node_name
+        shown.append(f"{place} ({node})" if node else place)
+    more = f" and {len(view.usable) - 6} more" if len(view.usable) > 6 else ""
+    kind = "ready" if view.ready else "serving while terminating"
+    return f"{len(view.usable)} of {len(view.distinct)} {kind}: {', '.join(shown)}{more}"

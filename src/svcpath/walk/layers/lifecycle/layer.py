@@ -1,0 +1,26 @@
+"""Lifecycle: what is under way, and whether the next change can drain.
+
+Terminating endpoints, rollouts that report done too early, status that lags; preStop and grace period, disruption budgets.
+"""
+
+from __future__ import annotations
+
+from svcpath.findings.finding import Answer, Judgement, NotTested, answer
+from svcpath.walk import ask
+from svcpath.walk.ask import Asking
+from svcpath.walk.layers.lifecycle import drains, needs, rollouts
+from svcpath.walk.scene import Scene
+
+
+def layer(view: Scene) -> Asking[Answer]:
+    request = view.request
+    workloads = yield from ask.one(needs.workloads(request))
+    if not workloads.present and not view.endpoints and not view.selected:
+        gap = NotTested("lifecycle", "rollouts", workloads.why or "no workload in the evidence")
+        return answer([Judgement(not_tested=(gap,), looked=False)])
+    under_way = rollouts.check(view, workloads)
+    judgements = [under_way, (yield from drains.check(view, workloads))]
+    if not any(one.looked for one in judgements):
+        gap = NotTested("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
+        judgements.append(Judgement(not_tested=(gap,), looked=False))
+    return answer(judgements)

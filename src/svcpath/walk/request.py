@@ -1,1 +1,0 @@
-from svcpath.evidence.facts.request import Request as Request
