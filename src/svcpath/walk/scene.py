@@ -8,6 +8,7 @@ address listed twice under different targetRefs counts once and the ready one wi
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -67,7 +68,7 @@ class EndpointView(msgspec.Struct, frozen=True):
         return None
 
 
-class Scene(msgspec.Struct, frozen=True):
+class Scene(msgspec.Struct, frozen=True, dict=True):
     """``client`` is the Pod that connects, where one is named and in the evidence. ``pods`` are all Pods of the namespace that
     the evidence has; ``selected`` those that the selector picks and that
     have not finished."""
@@ -93,7 +94,7 @@ class Scene(msgspec.Struct, frozen=True):
         list): then there may be others. Manifests without it are taken for all there are, as a reduced report gives them."""
         return not self.pods_reply.complete and any(one.fact.metadata.resource_version for one in self.pods)
 
-    @property
+    @cached_property
     def distinct(self) -> tuple[EndpointView, ...]:
         """Each address once: of duplicates the ready one, then the serving one, then the first."""
         best: dict[tuple[str, tuple[tuple[str, int | None], ...]], EndpointView] = {}
@@ -104,11 +105,11 @@ class Scene(msgspec.Struct, frozen=True):
                 best[key] = view
         return tuple(best.values())
 
-    @property
+    @cached_property
     def ready(self) -> tuple[EndpointView, ...]:
         return tuple(view for view in self.distinct if view.endpoint.ready)
 
-    @property
+    @cached_property
     def usable(self) -> tuple[EndpointView, ...]:
         """Where new connections go: ready endpoints, else serving and terminating ones. Slices without a port number
         for any Service port carry no traffic but their endpoints are kept: the ports layer says so."""

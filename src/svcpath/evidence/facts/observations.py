@@ -140,6 +140,11 @@ class Observations(tuple[Observation[Any], ...]):
     # --- indices ----------------------------------------------------------------------------------------------------
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What readers worked out of all of it, each under a key of its own, so that it is worked out once."""
+        return {}
+
+    @cached_property
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces of its objects, in the order in which they came; "" for objects without one."""
         return tuple(self._by_namespace)

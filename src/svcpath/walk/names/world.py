@@ -14,6 +14,7 @@ from svcpath.errors import FormatError
 from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.findings.finding import Evidence
 from svcpath.models.resolvers import Layered, RecordedWorld, World
 from svcpath.models.resolvers.servers import corefile
@@ -67,12 +68,7 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     model: World | None = None
     cluster = next((one for one in configs if one.serves_cluster), None)
     if cluster is not None and services.present:
-        objects = Cluster(
-            services=tuple(one.fact for one in services.present),
-            slices=tuple(one.fact for one in slices.present),
-            pods=tuple(one.fact for one in pods.present),
-            namespaces=_namespaces(namespaces, services, pods),
-        )
+        objects = _cluster(services, slices, pods, namespaces)
         model = CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace))
         worlds.append(model)
     return Answering(
@@ -84,6 +80,21 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
         damaged=damaged,
         services=services.present,
     )
+
+
+def _cluster(services: Reply, slices: Reply, pods: Reply, namespaces: Reply) -> Cluster:
+    """What CoreDNS watches; made once for the same observations, in however many walks they are asked."""
+    parts = (slices.present, pods.present, namespaces.present)
+    made: tuple[tuple[Observations, ...], Cluster] | None = services.present.kept.get(Cluster)
+    if made is None or made[0] != parts:
+        cluster = Cluster(
+            services=services.values,
+            slices=slices.values,
+            pods=pods.values,
+            namespaces=_namespaces(namespaces, services, pods),
+        )
+        made = services.present.kept[Cluster] = (parts, cluster)
+    return made[1]
 
 
 def _shaping(config: Config | None) -> tuple[Evidence, ...]:
@@ -116,6 +127,6 @@ def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[
 def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namespace, ...]:
     """Namespaces as seen, and those in which something is."""
     listed = tuple(one.fact for one in namespaces.present)
-    names = {one.fact.namespace for reply in (services, pods) for one in reply.present if one.fact.namespace}
-    others = sorted(names - {one.name for one in listed})
+    names = {*services.present.namespaces, *pods.present.namespaces}
+    others = sorted(names - {"", *(one.name for one in listed)})
     return (*listed, *(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in others))

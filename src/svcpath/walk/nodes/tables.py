@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.evidence.facts.kubernetes import Node
 from svcpath.evidence.facts.need import Cost, Kind
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.text import RawText
 from svcpath.findings.finding import NotTested
 from svcpath.models.dataplanes import NodeView, ServiceTable, node_view, parse
@@ -74,16 +74,16 @@ def _tables(node: str, cost: Cost, reports: tuple[NodeReport, ...]) -> Asking[tu
         for one in reply.present:
             held.setdefault(one.provenance.node, []).append(one)
     nodes = yield from ask.nodes()
-    known = {one.fact.name: one.fact for one in nodes.present}
     named = [report.name for report in reports if report.name]
     return tuple(
-        _node(owner, owner or (named[0] if len(named) == 1 and len(held) == 1 else ""), observations, known)
+        _node(owner, owner or (named[0] if len(named) == 1 and len(held) == 1 else ""), observations, nodes.present)
         for owner, observations in sorted(held.items())
     )
 
 
-def _node(owner: str, name: str, observations: list[Observation[Any]], known: dict[str, Node]) -> NodeTables:
-    view = node_view(known[name]) if name in known else NodeView(name=name)
+def _node(owner: str, name: str, observations: list[Observation[Any]], nodes: Observations) -> NodeTables:
+    known = nodes.named(name)
+    view = node_view(known[-1].fact) if known else NodeView(name=name)
     dumps: list[Dump] = []
     unread: list[NotTested] = []
     for one in observations:

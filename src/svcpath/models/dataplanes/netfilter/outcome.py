@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
@@ -90,6 +91,7 @@ def _unique(items: list[Any]) -> tuple[Any, ...]:
     return tuple(seen.values())
 
 
+@lru_cache(maxsize=4096)
 def _snap(weight: float) -> Fraction:
     """The fraction that was meant: iptables rounds a probability to 31 bits, and branches multiply them."""
     near = Fraction(weight).limit_denominator(4096)

@@ -8,7 +8,9 @@ CoreDNS 1.14.7.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import TypeVar
 
 import msgspec
 
@@ -18,18 +20,45 @@ from svcpath.models.resolvers.servers.coredns_records import Record, Response
 from svcpath.models.resolvers.servers.coredns_selector import selects
 from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
+T = TypeVar("T")
+
 MAX_CNAMES = 10
 NO_PORT = -1
 
 
-class Cluster(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects that the plugin watches. ``synced`` False: the API was never read (the zone answers SERVFAIL)."""
+#: Namespace and name in lower case, as the plugin compares them.
+_Key = tuple[str, str]
+
+
+class Cluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """The objects that the plugin watches. ``synced`` False: the API was never read (the zone answers SERVFAIL).
+
+    The groupings are made when first asked for and kept: a cluster that is asked again is not gone through again.
+    """
 
     services: tuple[Service, ...] = ()
     slices: tuple[EndpointSlice, ...] = ()
     pods: tuple[Pod, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     synced: bool = True
+
+    @cached_property
+    def services_by_name(self) -> Mapping[_Key, list[Service]]:
+        """More than one under a name where the evidence has several manifests of it."""
+        return _grouped(((service.namespace, service.name), service) for service in self.services)
+
+    @cached_property
+    def slices_by_service(self) -> Mapping[_Key, list[EndpointSlice]]:
+        return _grouped(
+            ((slice_.namespace, slice_.service_name), slice_) for slice_ in self.slices if slice_.service_name
+        )
+
+
+def _grouped(pairs: Iterable[tuple[_Key, T]]) -> Mapping[_Key, list[T]]:
+    groups: dict[_Key, list[T]] = {}
+    for (namespace, name), item in pairs:
+        groups.setdefault((namespace.lower(), name.lower()), []).append(item)
+    return groups
 
 
 class _Item(msgspec.Struct, frozen=True):
@@ -85,25 +114,21 @@ class Kubernetes:
         ignore = plugin.option("ignore")
         self.ignore_empty = ignore is not None and ignore.args[:1] == ("empty_service",)
         self.fall = _fallthrough(plugin)
-        self._index(plugin)
-
-    def _index(self, plugin: Directive) -> None:
         labels = plugin.option("labels")
-        wanted = " ".join(labels.args) if labels else ""
-        namespaces = plugin.option("namespace_labels")
-        wanted_namespaces = " ".join(namespaces.args) if namespaces else ""
-        self.namespaces = {
-            namespace.name for namespace in self.cluster.namespaces if selects(wanted_namespaces, namespace.labels)
-        }
-        self.services: dict[tuple[str, str], Service] = {
-            (service.namespace.lower(), service.name.lower()): service
-            for service in self.cluster.services
-            if selects(wanted, service.labels)
-        }
-        self.slices: dict[tuple[str, str], list[EndpointSlice]] = {}
-        for each in self.cluster.slices if not self.no_endpoints else ():
-            if each.service_name and selects(wanted, each.labels):
-                self.slices.setdefault((each.namespace.lower(), each.service_name.lower()), []).append(each)
+        self.labels = " ".join(labels.args) if labels else ""
+        namespace_labels = plugin.option("namespace_labels")
+        wanted = " ".join(namespace_labels.args) if namespace_labels else ""
+        self.namespaces = {namespace.name for namespace in self.cluster.namespaces if selects(wanted, namespace.labels)}
+
+    def _service(self, key: _Key) -> Service | None:
+        """The Service of this name that the option ``labels`` selects; of several manifests the last."""
+        named = self.cluster.services_by_name.get(key, ())
+        return next((service for service in reversed(named) if selects(self.labels, service.labels)), None)
+
+    def _slices(self, key: _Key) -> list[EndpointSlice]:
+        if self.no_endpoints:
+            return []
+        return [slice_ for slice_ in self.cluster.slices_by_service.get(key, ()) if selects(self.labels, slice_.labels)]
 
     # --- handler.go -------------------------------------------------------------------------------------------------
 
@@ -207,14 +232,15 @@ class Kubernetes:
 
     def _names_of(self, address: str) -> list[str]:
         """reverse.go serviceRecordForIP: a Service by cluster IP, else endpoints."""
-        for service in self.services.values():
-            if address in service.cluster_ips and self._visible(service.namespace):
+        for key in self.cluster.services_by_name:
+            service = self._service(key)
+            if service is not None and address in service.cluster_ips and self._visible(service.namespace):
                 return [f"{service.name}.{service.namespace}.svc.{self.primary}"]
         names: list[str] = []
-        for (namespace, service_name), slices in self.slices.items():
+        for namespace, service_name in self.cluster.slices_by_service:
             if not self._visible(namespace):
                 continue
-            for each in slices:
+            for each in self._slices((namespace, service_name)):
                 for endpoint in each.endpoints or ():
                     if endpoint.ready:
                         names.extend(
@@ -268,7 +294,7 @@ class Kubernetes:
     def _find_services(self, request: _Request, zone: str) -> list[_Item]:
         if not request.service:
             return []
-        service = self.services.get((request.namespace.lower(), request.service.lower()))
+        service = self._service((request.namespace.lower(), request.service.lower()))
         if service is None:
             raise _NameError
         owner = f"{service.name}.{service.namespace}.svc.{zone}"
@@ -299,7 +325,7 @@ class Kubernetes:
     def _ready_addresses(self, service: Service) -> int:
         return sum(
             len(endpoint.addresses)
-            for each in self.slices.get((service.namespace.lower(), service.name.lower()), ())
+            for each in self._slices((service.namespace.lower(), service.name.lower()))
             for endpoint in each.endpoints or ()
             if endpoint.ready
         )
@@ -307,7 +333,7 @@ class Kubernetes:
     def _endpoints(self, service: Service, request: _Request, owner: str) -> list[_Item]:
         """Ready endpoints alone (a slice says ready for every endpoint under publishNotReadyAddresses)."""
         items: list[_Item] = []
-        for each in self.slices.get((service.namespace.lower(), service.name.lower()), ()):
+        for each in self._slices((service.namespace.lower(), service.name.lower())):
             ports = [
                 (port.name or "", port.protocol or "", NO_PORT if port.port is None else port.port)
                 for port in each.ports or ()

@@ -71,8 +71,6 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
     service = view.service
     if not view.pods or service is None or not service.spec.selector:
         return [], ()
-    addresses = {canonical(ip) for one in view.pods if not one.fact.finished for ip in one.fact.ips}
-    names = {one.fact.name: one for one in view.pods}
     bad: list[tuple[EndpointView, str]] = []
     outside: list[EndpointView] = []
     unseen: list[str] = []
@@ -82,9 +80,9 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
         if endpoint.slice.managed_by == MIRRORING:
             continue  # slices.py judges mirrored slices
         if reference and reference.name:
-            pod = names.get(reference.name)
+            pod = next(reversed(view.pods.named(reference.name)), None)
             if pod is None:
-                if endpoint.address in addresses:
+                if view.pods.at(endpoint.address):
                     continue
                 looked = yield from ask.one(
                     Need(Kind.POD, namespace=view.request.namespace, name=reference.name, permission="get pods")
@@ -98,7 +96,7 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
                 bad.append((endpoint, f"Pod {reference.name} has {', '.join(pod.fact.ips)}"))
             elif pod.fact.finished:
                 bad.append((endpoint, f"Pod {reference.name} has ended ({pod.fact.status.phase})"))
-        elif endpoint.address not in addresses:
+        elif not view.pods.at(endpoint.address):
             if endpoint.slice.managed_by == CONTROLLER or not endpoint.slice.managed_by:
                 bad.append((endpoint, "no Pod has this address"))
             else:
