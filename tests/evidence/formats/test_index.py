@@ -1,0 +1,109 @@
+"""The index gives what looking at every observation gives: the same ones, in the same order, and the same word on a lack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svcpath.evidence.facts.need import Kind, Need
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State
+from svcpath.evidence.facts.text import RawText
+from svcpath.evidence.formats.evidence import Evidence
+from svcpath.evidence.formats.index import Index, meets
+
+SPACES, NAMES, NODES = ("", "shop", "ops"), ("web", "db", "ops/web"), ("w1", "w2")
+ADDRESSES = ("10.0.0.1", "10.0.0.2", "fd00::1", "fd00:0::1")
+PLACES = st.sampled_from(("", "w1", "?"))
+PODS = st.sampled_from(("", "web", "shop/web", "ops/web", "db"))
+
+
+def _object(kind: str, namespace: str, name: str, other: str, node: str, address: str) -> dict[str, Any]:
+    labels = {"app": other, "kubernetes.io/service-name": other}
+    metadata = {"name": name, "namespace": namespace, "labels": labels, "ownerReferences": [{"name": f"{other}-rs"}]}
+    held: dict[str, Any] = {"kind": kind, "apiVersion": "v1", "metadata": metadata}
+    if kind == "EndpointSlice":
+        held |= {"apiVersion": "discovery.k8s.io/v1", "addressType": "IPv4", "endpoints": []}
+    elif kind == "Event":
+        held |= {"involvedObject": {"kind": "Pod", "name": other}}
+    elif kind == "Pod":
+        held |= {"spec": {"nodeName": node, "containers": []}, "status": {"podIP": address}}
+    return held
+
+
+OBJECTS = st.builds(
+    _object,
+    st.sampled_from(("Service", "EndpointSlice", "Event", "Pod", "Node", "Namespace", "ConfigMap")),
+    st.sampled_from(SPACES),
+    st.sampled_from(NAMES),
+    st.sampled_from(NAMES),
+    st.sampled_from(NODES),
+    st.sampled_from(ADDRESSES),
+)
+STATES = st.builds(
+    lambda kind, node, pod, container: Observation(
+        kind, State.PRESENT, RawText(f"{node}{pod}"), provenance=Provenance(node=node, pod=pod, container=container)
+    ),
+    st.sampled_from((Kind.HOSTS, Kind.RESOLV_CONF)),
+    PLACES,
+    PODS,
+    st.sampled_from(("", "app", "side")),
+)
+NEEDS = st.builds(
+    Need,
+    st.sampled_from(
+        (Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.EVENT, Kind.POD, Kind.NODE, Kind.NAMESPACE, Kind.HOSTS, Kind.QUERY)
+    ),
+    namespace=st.sampled_from((*SPACES, "other")),
+    name=st.sampled_from(("", *NAMES, "none")),
+    service=st.sampled_from(("", *NAMES, "none")),
+    node=PLACES,
+    pod=PODS | st.just("?"),
+    container=st.sampled_from(("", "app")),
+)
+
+
+def _evidence(objects: list[dict[str, Any]], *, listed: bool) -> Evidence:
+    held = json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}).encode()
+    files = [("all.json", held)] if listed else [(f"{at}.json", json.dumps(o).encode()) for at, o in enumerate(objects)]
+    return Evidence.of(files)
+
+
+@settings(max_examples=200)
+@given(st.lists(OBJECTS, max_size=12), st.lists(STATES, max_size=8), st.lists(NEEDS, min_size=1, max_size=8))
+def test_a_need_is_met_as_by_looking_at_everything(
+    objects: list[dict[str, Any]], states: list[Observation[Any]], needs: list[Need]
+) -> None:
+    everything = (*_evidence(objects, listed=True).observations, *states)
+    index = Index(everything)
+    for need in needs:
+        plain = tuple(one for one in everything if one.kind is need.kind and meets(one, need))
+        found = index.meet(need)
+        if plain:
+            assert found == plain
+            assert all(one is other for one, other in zip(found, plain, strict=True))
+        else:
+            assert [one.state is State.PRESENT for one in found] == [False]
+        assert index.meet(need) is found
+
+
+@settings(max_examples=100)
+@given(st.lists(OBJECTS, max_size=12), st.lists(NEEDS, min_size=1, max_size=6), st.booleans())
+def test_a_lack_is_worded_as_by_looking_at_everything(
+    objects: list[dict[str, Any]], needs: list[Need], listed: bool
+) -> None:
+    evidence = _evidence(objects, listed=listed)
+    for need in needs:
+        (missing, *_) = evidence.meet(need)
+        if missing.reason is not Reason.NOT_AMONG:
+            continue
+        wide = need.kind in (Kind.NODE, Kind.NAMESPACE)
+        others = [
+            one
+            for one in evidence.observations
+            if one.kind is need.kind and (wide or not need.namespace or one.fact.namespace == need.namespace)
+        ]
+        assert f"the {len(others)} " in missing.why
+        assert missing.provenance.listing is listed
