@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from svcpath.findings.symptoms import recognise, symptoms
 
 from svcpath.findings.catalogue import catalogue
+from svcpath.findings.symptoms import recognise, symptoms
 from tests.cli.running import svcpath
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import port

@@ -12,7 +12,7 @@ from svcpath.evidence.sources.recordings import recording_files
 from tests.cases.public.case import case
 from tests.cases.public.case import names as case_names
 from tests.lab.recordings import MODES, shipped
-from tests.walk.layers.every_kind import BROKEN, SOUND
+from tests.walk.layers.every_input import BROKEN, SOUND
 
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 

@@ -88,6 +88,7 @@ def test_a_need_is_met_as_by_looking_at_everything(
             assert all(one is other for one, other in zip(found, plain, strict=True))
         else:
             assert [one.state is State.PRESENT for one in found] == [False]
+        assert index.meet(need) is found
 
 
 @settings(max_examples=100)

@@ -63,7 +63,7 @@ class Trouble(msgspec.Struct, frozen=True):
         return self.why
 
 
-class Provenance(msgspec.Struct, frozen=True):
+class Provenance(msgspec.Struct, frozen=True, gc=False):
     """Where a fact comes from, so that anyone can look again.
 
     ``command`` is a copy-paste shell command or API call; ``path`` is relative to the evidence root (empty for a live

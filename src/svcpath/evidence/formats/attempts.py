@@ -17,6 +17,7 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.connections import Attempt, Attempts
+from svcpath.evidence.formats.addresses import address_of
 
 SCHEMA = "svcpath.attempts/v1"
 OUTCOMES = frozenset(
@@ -151,13 +152,6 @@ def outcome_of(text: str) -> tuple[str, int]:
     if re.match(r"(?:ok|connected|succeeded|success|open|works|answers)\b", text.strip(), re.I):
         return "ok", 0
     return "error", 0
-
-
-def address_of(host: str) -> str:
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        return ""
 
 
 def curl_line(line: str, number: int) -> Attempt | None:

@@ -9,7 +9,6 @@ merged.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind
 from svcpath.evidence.facts.node import HealthReplies, NodeReports
 from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.facts.text import RawText
+from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item
 
 NODE_STATE = frozenset(
@@ -83,8 +83,8 @@ def collect(items: Iterable[Item]) -> Names:
         if isinstance(value, api.Node):
             names.nodes.add(value.name)
             for entry in value.status.addresses or ():
-                if _ip(entry.address):
-                    names.node_by_ip[_ip(entry.address)].add(value.name)
+                if address_of(entry.address):
+                    names.node_by_ip[address_of(entry.address)].add(value.name)
         elif isinstance(value, api.Pod):
             _pod(names, value)
         elif isinstance(value, api.EndpointSlice):
@@ -97,7 +97,7 @@ def collect(items: Iterable[Item]) -> Names:
         elif isinstance(value, NodeReports):
             names.nodes.update(report.name for report in value.nodes if report.name)
         elif isinstance(value, HealthReplies):
-            names.nodes.update(reply.node for reply in value.replies if not _ip(reply.node))
+            names.nodes.update(reply.node for reply in value.replies if not address_of(reply.node))
     names.nodes.discard("")
     return names
 
@@ -113,10 +113,10 @@ def _pod(names: Names, pod: api.Pod) -> None:
         names.host_network.add(full)
         if pod.spec.node_name:
             for ip in pod.ips:
-                names.node_by_ip[_ip(ip)].add(pod.spec.node_name)
+                names.node_by_ip[address_of(ip)].add(pod.spec.node_name)
     elif not pod.finished:
         for ip in pod.ips:
-            names.pod_by_ip[_ip(ip)].add(full)
+            names.pod_by_ip[address_of(ip)].add(full)
 
 
 def _slice(names: Names, endpoint_slice: api.EndpointSlice) -> None:
@@ -131,15 +131,8 @@ def _slice(names: Names, endpoint_slice: api.EndpointSlice) -> None:
             names.pod_node.setdefault(full, endpoint.node_name)
         for ip in endpoint.addresses:
             # A Pod on the host's network shares the node's address: it is told by the Pod object above.
-            if _ip(ip) and full not in names.host_network and _ip(ip) not in names.node_by_ip:
-                names.pod_by_ip[_ip(ip)].add(full)
-
-
-def _ip(text: str) -> str:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return ""
+            if address_of(ip) and full not in names.host_network and address_of(ip) not in names.node_by_ip:
+                names.pod_by_ip[address_of(ip)].add(full)
 
 
 class Attribution:
@@ -209,7 +202,7 @@ class Attribution:
         addresses: list[str] = []
         if isinstance(item.value, SocketTable):
             for socket in item.value.sockets:
-                if address := _ip(socket.local_address):
+                if address := address_of(socket.local_address):
                     addresses.append(address)
         elif item.kind is Kind.HOSTS and isinstance(item.value, RawText):
             addresses = _own_address(item.value.text)
@@ -241,7 +234,7 @@ def _own_address(text: str) -> list[str]:
         if line.startswith("# Entries added by HostAliases"):
             break
         words = line.split("#", 1)[0].split()
-        address = _ip(words[0]) if words else ""
+        address = address_of(words[0]) if words else ""
         if address and not address.startswith(("127.", "fe00:")) and address != "::1":
             own.append(address)
     return own

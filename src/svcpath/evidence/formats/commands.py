@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import lru_cache
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind, Need
@@ -53,6 +54,19 @@ _RESOURCES = {
 }
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 _WORKLOAD_NAMES = {"deployment", "replicaset", "statefulset", "daemonset", "job", "cronjob", "replicationcontroller"}
+#: Resources that kubectl finds by their name alone.
+_PLAIN_NAMES = _WORKLOAD_NAMES | {
+    "service",
+    "endpointslice",
+    "endpoints",
+    "pod",
+    "node",
+    "event",
+    "configmap",
+    "namespace",
+    "networkpolicy",
+    "poddisruptionbudget",
+}
 OBJECT_KINDS = frozenset({*_RESOURCES, Kind.OTHER_OBJECT})
 
 
@@ -61,14 +75,18 @@ def _join(words: list[str]) -> str:
 
 
 def for_object(obj: api.Object) -> str:
-    kind = obj.kind.lower() or "object"
-    group = obj.api_version.rpartition("/")[0]
-    known = {"service", "endpointslice", "endpoints", "pod", "node", "event", "configmap", "namespace"}
-    known |= {"networkpolicy", "poddisruptionbudget", *_WORKLOAD_NAMES}
-    resource = kind if kind in known or not group else f"{kind}.{group}"
-    return _join(
-        ["kubectl", *(["-n", obj.namespace] if obj.namespace else []), "get", resource, obj.name, "-o", "yaml"]
-    )
+    name = f" {shlex.quote(obj.name)}" if obj.name else ""
+    return f"{_getting(obj.kind, obj.api_version, obj.namespace)}{name} -o yaml"
+
+
+@lru_cache(maxsize=4096)
+def _getting(kind: str, api_version: str, namespace: str) -> str:
+    """The command up to the name: the same for all objects of a kind in one namespace."""
+    resource = kind.lower() or "object"
+    group = api_version.rpartition("/")[0]
+    if group and resource not in _PLAIN_NAMES:
+        resource = f"{resource}.{group}"
+    return _join(["kubectl", *(["-n", namespace] if namespace else []), "get", resource])
 
 
 def for_need(need: Need) -> str:

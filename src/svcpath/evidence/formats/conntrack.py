@@ -6,11 +6,11 @@ net/netfilter/nf_conntrack_standalone.c. Events (-E) are not tables and are not 
 
 from __future__ import annotations
 
-import ipaddress
 import re
 
 from svcpath.evidence.facts.conntrack import ConntrackStats, Flow, FlowTable, Tuple
 from svcpath.evidence.facts.need import Kind
+from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item, not_understood
 from svcpath.evidence.formats.text import Text
 
@@ -80,9 +80,8 @@ def _flow(line: str, number: int) -> Flow | None:
 
 
 def _tuple(fields: dict[str, str]) -> Tuple | None:
-    try:
-        source, destination = (str(ipaddress.ip_address(fields[key])) for key in ("src", "dst"))
-    except (KeyError, ValueError):
+    source, destination = (address_of(fields.get(key, "")) for key in ("src", "dst"))
+    if not source or not destination:
         return None
     ports = [_integer(fields.get(key, "0")) for key in ("sport", "dport")]
     if any(port is None or not 0 <= port < 65536 for port in ports):

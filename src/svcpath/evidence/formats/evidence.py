@@ -39,7 +39,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
     observation: Observed
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _Entry(msgspec.Struct, frozen=True, gc=False):
     path: str
     item: Item
 

@@ -1,7 +1,8 @@
 """The index that meets Needs from a body of evidence: what was seen, and what its lack means.
 
 A Need is met from the narrowest group that its fields name (facts/observations.py), so that it costs what it returns, however
-much else there is. ``meets`` is the rule itself: the same observations in the same order come from looking at all of them.
+much else there is; a Need that comes again is given the very same answer. ``meets`` is the rule itself: the same observations
+in the same order come from looking at all of them.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Index:
         for deleted in gone:
             self._gone[deleted.kind].append(deleted)
         self._listed = listed
+        self._met: dict[Need, Observations] = {}
         self._owners: dict[Kind, tuple[str, ...]] = {}
 
     def of_kind(self, kind: Kind) -> Observations:
@@ -55,7 +57,10 @@ class Index:
 
     def meet(self, need: Need) -> Observations:
         """Every observation that meets the Need, or one that says absent or unreadable and why."""
-        return self._found(need) or Observations((self._missing(need),))
+        met = self._met.get(need)
+        if met is None:
+            met = self._met[need] = self._found(need) or Observations((self._missing(need),))
+        return met
 
     def _found(self, need: Need) -> Observations:
         among = self.of_kind(need.kind)

@@ -17,7 +17,7 @@ class Watched(msgspec.Struct, frozen=True):
     received: str = ""
 
 
-class Item(msgspec.Struct, frozen=True):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One fact of a file. ``line`` counts from 1, 0 is the whole file; ``listing`` as in Provenance.
 
     ``node`` and ``pod`` are set when the content itself names its owner.

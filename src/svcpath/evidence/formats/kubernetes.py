@@ -1,11 +1,8 @@
 """Kubernetes objects in JSON: single, several, Lists, watch events, bare arrays as support bundles hold them.
 
-A List is cut into raw items and each is decoded straight into its record: the record of the item before is tried first,
-since lists are mostly of one kind, so that no second pass finds the kind. An item of a wrong type is reported and its
-neighbours are kept. API groups are checked, for other groups have kinds of the same name (serving.knative.dev Service).
-
-Of a Secret only name and namespace are read. The annotation kubectl.kubernetes.io/last-applied-configuration is
-emptied: it repeats the manifest, environment values included.
+A List is cut into raw items and each is decoded once, straight into its record: the record of the item before is tried
+first, since lists are mostly of one kind, so that no second pass finds the kind. An item of a wrong type is reported and
+its neighbours are kept. Which record reads what is said in kubernetesrecords.py.
 """
 
 from __future__ import annotations
@@ -21,46 +18,24 @@ from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.formats import jsontext, limits, proxyconfig
 from svcpath.evidence.formats.item import Item, Listing, Watched, damaged
+from svcpath.evidence.formats.kubernetesrecords import (
+    KIND_OF,
+    RECORDS,
+    Bare,
+    Meta,
+    NotKubernetes,
+    bare_secret,
+    belongs,
+    fact_kind,
+    has_pod_template,
+    infer_kind,
+    record_name,
+    with_kind,
+    without_last_applied,
+    workload_like,
+)
 
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
-_GROUPS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("Service", "Endpoints", "Pod", "Node", "ConfigMap", "Namespace", "ReplicationController", "Secret"), ("",)
-    ),
-    "Event": ("", "events.k8s.io"),
-    "EndpointSlice": ("discovery.k8s.io",),
-    "NetworkPolicy": ("networking.k8s.io", "extensions"),
-    "PodDisruptionBudget": ("policy",),
-    **dict.fromkeys(("Deployment", "ReplicaSet", "DaemonSet"), ("apps", "extensions")),
-    "StatefulSet": ("apps",),
-    **dict.fromkeys(("Job", "CronJob"), ("batch",)),
-    "Rollout": ("argoproj.io",),
-}
-
-KIND_OF: dict[str, Kind] = {
-    **{kind.value: kind for kind in Kind if kind.value in api.KINDS},
-    **dict.fromkeys(api.WORKLOAD_KINDS, Kind.WORKLOAD),
-}
-
-
-class NotKubernetes(FormatError):
-    """A text that reads well and holds no Kubernetes object."""
-
-
-class _Meta(msgspec.Struct):
-    name: str = ""
-    namespace: str = ""
-    continue_: str = msgspec.field(name="continue", default="")
-    remaining: int | None = msgspec.field(name="remainingItemCount", default=None)
-
-
-class Bare(msgspec.Struct):
-    """What is read of a Secret."""
-
-    api_version: str = msgspec.field(name="apiVersion", default="")
-    kind: str = ""
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
+_ERRORS = (msgspec.MsgspecError, RecursionError)
 
 
 class _Envelope(msgspec.Struct):
@@ -89,173 +64,14 @@ class _Shape(msgspec.Struct):
     regarding: Any = msgspec.UNSET
 
 
-RECORDS = {**api.KINDS, "": api.OtherObject}
 _DECODERS = {name: msgspec.json.Decoder(record) for name, record in RECORDS.items()}
-_WORKLOAD_FIELDS = frozenset(one.encode_name for one in msgspec.structs.fields(api.WorkloadSpec))
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _BARE = msgspec.json.Decoder(Bare)
 _SHAPE = msgspec.json.Decoder(_Shape)
 
 
-def _belongs(kind: str, api_version: str) -> bool:
-    group = api_version.rpartition("/")[0]
-    groups = _GROUPS.get(kind)
-    return groups is None or group in groups or not api_version
-
-
-def record_name(kind: str, api_version: str) -> str:
-    """The key of KINDS that reads this kind; "" for kinds no layer reads."""
-    return kind if kind in api.KINDS and _belongs(kind, api_version) else ""
-
-
-def fact_kind(obj: api.Object) -> Kind:
-    if isinstance(obj, api.Workload):
-        return Kind.WORKLOAD
-    if isinstance(obj, api.OtherObject):
-        return Kind.OTHER_OBJECT
-    return KIND_OF.get(obj.kind, Kind.OTHER_OBJECT)
-
-
-def without_last_applied(obj: api.Object) -> api.Object:
-    notes = obj.metadata.annotations
-    if notes and notes.get(LAST_APPLIED):
-        metadata = msgspec.structs.replace(obj.metadata, annotations={**notes, LAST_APPLIED: ""})
-        return msgspec.structs.replace(obj, metadata=metadata)
-    return obj
-
-
-def bare_secret(bare: Bare) -> api.Object:
-    metadata = api.ObjectMeta(name=bare.metadata.name, namespace=bare.metadata.namespace)
-    return api.OtherObject(api_version=bare.api_version, kind=bare.kind, metadata=metadata)
-
-
-def has_pod_template(spec: Any) -> bool:
-    return isinstance(spec, dict) and isinstance(spec.get("template"), dict) and "spec" in spec["template"]
-
-
-def workload_like(value: Any) -> api.Workload:
-    """An object of a foreign kind as a workload: its Pod template has to be the API's, the other fields count where they
-    have the types of a Deployment's. Raises msgspec.ValidationError."""
-    try:
-        return msgspec.convert(value, api.Workload)
-    except msgspec.ValidationError:
-        spec = {"template": value["spec"]["template"]}
-        for key in _WORKLOAD_FIELDS & value["spec"].keys() - spec.keys():
-            try:
-                msgspec.convert({key: value["spec"][key]}, api.WorkloadSpec)
-            except msgspec.ValidationError:
-                continue
-            spec[key] = value["spec"][key]
-        kept = {key: value[key] for key in ("apiVersion", "kind", "metadata") if key in value}
-        return msgspec.convert({**kept, "spec": spec}, api.Workload)
-
-
-def infer_kind(shape: dict[str, Any]) -> str:
-    """Kind of an object that does not say, from fields that only that kind has; "" if unclear."""
-    spec = shape.get("spec")
-    status = shape.get("status")
-    spec = spec if isinstance(spec, dict) else {}
-    status = status if isinstance(status, dict) else {}
-    if not isinstance(shape.get("metadata"), dict):
-        return ""
-    signs = (
-        ("EndpointSlice", "addressType" in shape),
-        ("Endpoints", "subsets" in shape),
-        ("Event", "involvedObject" in shape or "regarding" in shape),
-        ("Node", "nodeInfo" in status or "podCIDR" in spec),
-        ("Pod", isinstance(spec.get("containers"), list)),
-        ("Service", "clusterIP" in spec or "sessionAffinity" in spec or "externalName" in spec),
-        ("NetworkPolicy", "podSelector" in spec),
-        ("PodDisruptionBudget", "minAvailable" in spec or "disruptionsAllowed" in status),
-        ("StatefulSet", "serviceName" in spec and "template" in spec),
-        ("DaemonSet", "updateStrategy" in spec and "template" in spec),
-        ("Deployment", "strategy" in spec and "template" in spec),
-        ("ReplicaSet", "replicas" in spec and has_pod_template(spec)),
-    )
-    return next((kind for kind, holds in signs if holds), "")
-
-
-def with_kind(obj: api.Object, kind: str, api_version: str) -> api.Object:
-    if obj.kind:
-        return obj
-    return msgspec.structs.replace(obj, kind=kind, api_version=obj.api_version or api_version)
-
-
-class _ItemDecoder:
-    """Decodes the items of one list; remembers the kind before, and the kind that the list says it holds."""
-
-    def __init__(self, kind: str = "", api_version: str = "") -> None:
-        self.kind = kind
-        self.api_version = api_version
-        self.guess = record_name(kind, api_version)
-
-    def decode(self, raw: bytes | msgspec.Raw) -> api.Object:
-        if self.guess:
-            try:
-                obj: api.Object = _DECODERS[self.guess].decode(raw)
-            except msgspec.ValidationError:
-                pass  # of another kind, or wrong: told apart below, with the kind read
-            else:
-                if obj.kind == self.guess and _belongs(obj.kind, obj.api_version):
-                    return without_last_applied(obj)
-        return self._by_kind(raw)
-
-    def _by_kind(self, raw: bytes | msgspec.Raw) -> api.Object:
-        bare = _ENVELOPE.decode(raw)
-        kind = bare.kind if isinstance(bare.kind, str) else ""
-        api_version = bare.api_version if isinstance(bare.api_version, str) else ""
-        if not kind:
-            kind = self.kind or infer_kind(_fields(_SHAPE.decode(raw)))
-            api_version = api_version or self.api_version
-        if kind == "Secret":
-            return bare_secret(_BARE.decode(raw))
-        name = record_name(kind, api_version)
-        obj: api.Object = _DECODERS[name].decode(raw)
-        if isinstance(obj, api.OtherObject) and has_pod_template(obj.spec):
-            obj = workload_like(msgspec.json.decode(raw))
-        self.guess = name
-        return without_last_applied(with_kind(obj, kind, api_version))
-
-
-def _fields(shape: _Shape) -> dict[str, Any]:
-    return {
-        name: value
-        for name in shape.__struct_fields__
-        if (value := getattr(shape, name)) is not msgspec.UNSET and value is not None
-    }
-
-
-def _why(error: msgspec.MsgspecError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    return str(error)
-
-
-def _title(raw: bytes) -> str:
-    """Kind and name of an object for a message, as far as they can be read."""
-    try:
-        bare = _BARE.decode(raw)
-    except (msgspec.MsgspecError, RecursionError):
-        return "an object"
-    name = "/".join(part for part in (bare.metadata.namespace, bare.metadata.name) if part)
-    return f"{bare.kind or 'object'} {name}".strip()
-
-
-_ERRORS = (msgspec.MsgspecError, RecursionError)
-
-
-def is_object(value: Any) -> bool:
-    """A decoded document that is a Kubernetes object or list."""
-    if not isinstance(value, dict):
-        return False
-    kind = value.get("kind")
-    if isinstance(kind, str) and kind and (isinstance(value.get("apiVersion"), str) or "metadata" in value):
-        return True
-    return bool(infer_kind(value))
-
-
-# --- JSON ------------------------------------------------------------------------------------------------------
+# --- documents -----------------------------------------------------------------------------------------------------
 
 
 def read_json(data: bytes) -> list[Item | Listing]:
@@ -331,7 +147,7 @@ def _watch_event(envelope: _Envelope, line: int) -> Iterator[Item]:
 
 
 def _list(raw: bytes, envelope: _Envelope, kind: str, line: int) -> Iterator[Item | Listing]:
-    meta = msgspec.json.decode(envelope.metadata, type=_Meta) if bytes(envelope.metadata)[:1] == b"{" else _Meta()
+    meta = msgspec.json.decode(envelope.metadata, type=Meta) if bytes(envelope.metadata)[:1] == b"{" else Meta()
     item_kind = "" if kind in ("List", "") else kind.removesuffix("List")
     api_version = envelope.api_version if isinstance(envelope.api_version, str) else ""
     complete = not meta.continue_ and not meta.remaining
@@ -362,7 +178,7 @@ def read_page(data: bytes) -> Page:
             pieces = _ITEMS.decode(envelope.items)
         else:
             raise FormatError("no list of Kubernetes objects")
-        meta = msgspec.json.decode(envelope.metadata, type=_Meta) if bytes(envelope.metadata)[:1] == b"{" else _Meta()
+        meta = msgspec.json.decode(envelope.metadata, type=Meta) if bytes(envelope.metadata)[:1] == b"{" else Meta()
     except _ERRORS as error:
         raise FormatError(_why(error)) from error
     api_version = envelope.api_version if isinstance(envelope.api_version, str) else ""
@@ -417,3 +233,66 @@ def _salvage(data: bytes) -> Iterator[Item]:
             continue
         if obj.kind:
             yield Item(fact_kind(obj), obj, piece.line)
+
+
+# --- one object ----------------------------------------------------------------------------------------------------
+
+
+class _ItemDecoder:
+    """Decodes the items of one list; remembers the kind before, and the kind that the list says it holds."""
+
+    def __init__(self, kind: str = "", api_version: str = "") -> None:
+        self.kind = kind
+        self.api_version = api_version
+        self.guess = record_name(kind, api_version)
+
+    def decode(self, raw: bytes | msgspec.Raw) -> api.Object:
+        if self.guess:
+            try:
+                obj: api.Object = _DECODERS[self.guess].decode(raw)
+            except msgspec.ValidationError:
+                pass  # of another kind, or wrong: told apart below, with the kind read
+            else:
+                if obj.kind == self.guess and belongs(obj.kind, obj.api_version):
+                    return without_last_applied(obj)
+        return self._by_kind(raw)
+
+    def _by_kind(self, raw: bytes | msgspec.Raw) -> api.Object:
+        bare = _ENVELOPE.decode(raw)
+        kind = bare.kind if isinstance(bare.kind, str) else ""
+        api_version = bare.api_version if isinstance(bare.api_version, str) else ""
+        if not kind:
+            kind = self.kind or infer_kind(_fields(_SHAPE.decode(raw)))
+            api_version = api_version or self.api_version
+        if kind == "Secret":
+            return bare_secret(_BARE.decode(raw))
+        name = record_name(kind, api_version)
+        obj: api.Object = _DECODERS[name].decode(raw)
+        if isinstance(obj, api.OtherObject) and has_pod_template(obj.spec):
+            obj = workload_like(msgspec.json.decode(raw))
+        self.guess = name
+        return without_last_applied(with_kind(obj, kind, api_version))
+
+
+def _fields(shape: _Shape) -> dict[str, Any]:
+    return {
+        name: value
+        for name in shape.__struct_fields__
+        if (value := getattr(shape, name)) is not msgspec.UNSET and value is not None
+    }
+
+
+def _why(error: msgspec.MsgspecError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(error)
+
+
+def _title(raw: bytes) -> str:
+    """Kind and name of an object for a message, as far as they can be read."""
+    try:
+        bare = _BARE.decode(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return "an object"
+    name = "/".join(part for part in (bare.metadata.namespace, bare.metadata.name) if part)
+    return f"{bare.kind or 'object'} {name}".strip()

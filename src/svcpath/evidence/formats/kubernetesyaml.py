@@ -1,7 +1,7 @@
 """Kubernetes objects in YAML: every document of a stream, Lists and watch events, with errors where they stand.
 
 A document of a wrong type is reported with line and column, and the others of its file are kept. Records and rules are
-those of the JSON reader (kubernetes.py).
+those of the JSON reader (kubernetesrecords.py).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.text import Harm
 from svcpath.evidence.formats import proxyconfig, yamltree
 from svcpath.evidence.formats.item import Item, Listing, Watched, damaged
-from svcpath.evidence.formats.kubernetes import (
+from svcpath.evidence.formats.kubernetesrecords import (
     KIND_OF,
     RECORDS,
     Bare,

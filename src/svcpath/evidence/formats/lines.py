@@ -20,6 +20,7 @@ from svcpath.evidence.facts.dns import DnsAnswer, DnsAnswers, Durations, Lookup,
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import HairpinModes, HealthReplies, HealthReply, NodeReport, NodeReports, Sysctls
 from svcpath.evidence.formats import attempts, dns
+from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item, damaged, not_understood
 from svcpath.evidence.formats.text import Text
 
@@ -177,10 +178,8 @@ def _lookup(line: str, number: int, notes: _Notes) -> Kind | None:
         return None
     at, resolver, name, result = match.groups()
     words = result.replace(",", " ").split()
-    if all(attempts.address_of(word) for word in words):
-        lookup = Lookup(
-            resolver=resolver, name=name, addresses=tuple(attempts.address_of(word) for word in words), at=at or ""
-        )
+    if all(address_of(word) for word in words):
+        lookup = Lookup(resolver=resolver, name=name, addresses=tuple(address_of(word) for word in words), at=at or "")
     else:
         if _PART.fullmatch(result):
             return None
@@ -240,7 +239,7 @@ def _entry(event: str, notes: _Notes, line: int, at: str, start: float | None, e
     found: tuple[str, ...] = ()
     if rcode:
         found = dns.answers(words[1:], "A")
-    elif asked and words and all(attempts.address_of(word) for word in words):
+    elif asked and words and all(address_of(word) for word in words):
         rcode, found = "NOERROR", tuple(words)
     return TimelineEntry(
         event=event.strip(),

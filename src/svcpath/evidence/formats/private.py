@@ -14,7 +14,7 @@ import msgspec
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.text import LogText
-from svcpath.evidence.formats.kubernetes import LAST_APPLIED
+from svcpath.evidence.formats.kubernetesrecords import LAST_APPLIED
 
 #: Owners of annotations that say how traffic goes; what others write may be anything.
 _OWNERS = ("kubernetes.io", "k8s.io", "cilium.io", "istio.io", "projectcalico.org", "linkerd.io", "metallb.io")

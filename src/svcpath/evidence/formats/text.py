@@ -41,6 +41,10 @@ class Text:
     size: int = 0
     _raw: bytes | None = field(default=None, repr=False)
 
+    @property
+    def blank(self) -> bool:
+        return not self.text or self.text.isspace()
+
     @cached_property
     def lines(self) -> tuple[str, ...]:
         return tuple(line.rstrip("\r") for line in self.text.split("\n"))
@@ -135,5 +139,7 @@ def decode(data: bytes) -> Text:
 
 def _unix(text: str) -> str:
     """A terminal (kubectl exec -t) or Windows ends every line with CR LF; a carriage return here and there is content."""
+    if "\r" not in text:
+        return text
     ends = text.count("\r\n")
     return text.replace("\r\n", "\n") if ends and ends == text.count("\n") else text

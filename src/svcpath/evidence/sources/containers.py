@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.observation import Reason
 from svcpath.evidence.sources.kube_client import ApiTrouble
-from svcpath.evidence.sources.kube_exec import Executed
+from svcpath.evidence.sources.kube_exec import NO_PROGRAM, Executed
 
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
@@ -39,15 +37,14 @@ def others(pod: api.Pod, first: str) -> list[str]:
     return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]
 
 
-_NO_PROGRAM = re.compile(
-    r"executable file not found|no such file or directory|not found in \$PATH|permission denied", re.I
-)
-
-
 def no_shell(done: Executed) -> bool:
     """The runtime could not start the program (containerd, CRI-O: 126/127 or a failed start without an exit code)."""
-    said = f"{done.trouble or ''} {done.err[:2000].decode('utf-8', 'replace')}"
-    return not done.out and (done.code in (126, 127) or (done.code is None and bool(_NO_PROGRAM.search(said))))
+    if done.out:
+        return False
+    if done.code is not None:
+        return done.code in (126, 127)
+    told = done.trouble is not None and done.trouble.reason is Reason.NO_TOOL
+    return told or NO_PROGRAM.search(done.err[:2000].decode("utf-8", "replace")) is not None
 
 
 def said(done: Executed) -> str:

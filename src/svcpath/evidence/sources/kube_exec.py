@@ -85,11 +85,18 @@ class Stream:
 _NO_KUBELET = re.compile(r"error sending request: \w+ \"https?://([^/\"]+)/.*\": (.*)", re.S)
 
 
+#: A container runtime's words for a program that is not in the container (runc, crun).
+NO_PROGRAM = re.compile(
+    r"executable file not found|no such file or directory|not found in \$PATH|permission denied", re.I
+)
+
+
 def _not_run(message: str) -> Trouble:
     """Why a command ended without an exit code, by the API server's or the kubelet's own words."""
     found = _NO_KUBELET.search(message)
     if found is None:
-        return Trouble(Reason.FAILED, message or "the command could not be run")
+        reason = Reason.NO_TOOL if NO_PROGRAM.search(message) else Reason.FAILED
+        return Trouble(reason, message or "the command could not be run")
     return Trouble(Reason.UNREACHED, f"the API server does not reach the kubelet at {found[1]}: {found[2]}")
 
 

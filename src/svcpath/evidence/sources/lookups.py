@@ -6,7 +6,7 @@ import re
 import shlex
 
 from svcpath.evidence.facts.dns import Lookup
-from svcpath.evidence.formats.attempts import address_of
+from svcpath.evidence.formats.addresses import address_of
 
 #: What lookups of one exec may take together: a resolver that gets no answer waits long.
 SECONDS = 40.0

@@ -8,8 +8,11 @@ from __future__ import annotations
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Base of every API record: frozen, keyword-only, camelCase on the wire."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """Base of every API record: frozen, keyword-only, camelCase on the wire.
+
+    Records are trees, so the collector of cycles need not look at the millions that a large cluster has.
+    """
 
 
 class ManagedFields(Record, frozen=True, kw_only=True):
