@@ -162,6 +162,18 @@ def answer(judgements: Sequence[Judgement], *, otherwise: str = "") -> Answer:
     )
 
 
+def extended(said: Answer, judgements: Sequence[Judgement]) -> Answer:
+    """``said`` and what further checks of the same layer say behind it."""
+    more = answer(judgements)
+    return msgspec.structs.replace(
+        said,
+        findings=(*said.findings, *more.findings),
+        gaps=(*said.gaps, *more.gaps),
+        passes=(*said.passes, *more.passes),
+        looked=said.looked or more.looked,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Something that changed lately on the path: RFC 3339 time, what, and who changed it."""

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Source, confirm, settled
 from svcpath.walk import ahead, failed, probes, quality, targets
+from svcpath.walk.checks import with_checks
 from svcpath.walk.driver import Driver
 from svcpath.walk.scene import scene
 from svcpath.walk.walked import Asked, Walked
@@ -49,7 +50,8 @@ def walk(source: Source, request: Request, progress: Callable[[Asked], None] | N
     for name, layer in LAYERS:
         if layer is pod and (request.thorough or not any(before.fails for before in asked)):
             driver.run(probes.ask(seen))
-        answer = driver.run(layer.layer(seen))
+        said = driver.run(layer.layer(seen))
+        answer = driver.run(with_checks(said, str(layer.__package__), seen))
         asked.append(Asked(name, answer, driver.since(begun)))
         begun = driver.asked
         if progress is not None:

@@ -31,8 +31,17 @@ class Observations(tuple[Observation[Any], ...]):
 
     # --- all of them ------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def present(self) -> Observations:
+        # Not kept where it is all of them: what refers to itself is freed late.
+        return self if self._all_present else self._those_present
+
+    @cached_property
+    def _all_present(self) -> bool:
+        return all(observation.state is State.PRESENT for observation in self)
+
+    @cached_property
+    def _those_present(self) -> Observations:
         return self._where(lambda observation: observation.state is State.PRESENT)
 
     @cached_property

@@ -64,7 +64,7 @@ def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
 
 def _present(view: Scene, service: Service) -> Judgement:
     observed = Evidence(_describe(service), view.service_observation)
-    findings = [*_address(view, service, observed), *_port(view, service, observed), *_owner(view, service, observed)]
+    findings = [*_address(view, service, observed), *_port(view, service, observed)]
     gaps = () if _applied(service) or not _lacks_address(service) else (_manifest(service),)
     return Judgement(findings=tuple(findings), not_tested=gaps, phrase=_describe(service))
 
@@ -161,22 +161,6 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
             evidence=(observed,),
             standing=Standing.PROVEN,
             details=(f"{asked} is the targetPort of port {', '.join(meant)}: clients use the latter",) if meant else (),
-            namespace=service.namespace,
-            service=service.name,
-        )
-    ]
-
-
-def _owner(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
-    proxy = service.labels.get("service.kubernetes.io/service-proxy-name")
-    if not proxy:
-        return []
-    return [
-        finding(
-            "SP210",
-            Status.WARN,
-            f"Service {service.name} is left to the proxy {proxy}: kube-proxy does not program it",
-            evidence=(observed,),
             namespace=service.namespace,
             service=service.name,
         )

@@ -7,7 +7,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.finding import Answer, answer
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.layers.service import client_family, existence, external_name, headless, protocol_hints, urls
+from svcpath.walk.layers.service import client_family, existence, external_name, headless, urls
 from svcpath.walk.scene import Scene
 
 
@@ -24,6 +24,5 @@ def layer(view: Scene) -> Asking[Answer]:
         (yield from external_name.check(view, asked, attempts)),
         headless.check(view, asked, attempts),
         (yield from client_family.check(view, attempts)),
-        protocol_hints.check(view),
     ]
     return answer(judgements)

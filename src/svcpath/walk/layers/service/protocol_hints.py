@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.walk.checks import check
 from svcpath.walk.scene import Scene
 
 #: Unprefixed words that users write for the prefixed ones. "http", "https", "grpc" are IANA or implementation names.
 MEANT = {"h2c": "kubernetes.io/h2c", "ws": "kubernetes.io/ws", "wss": "kubernetes.io/wss"}
 
 
-def check(view: Scene) -> Judgement:
+@check
+def app_protocol(view: Scene) -> Judgement:
     service = view.service
     if service is None:
         return Judgement(looked=False)
@@ -32,4 +34,4 @@ def check(view: Scene) -> Judgement:
                 service=service.name,
             )
         )
-    return Judgement(findings=tuple(findings))
+    return Judgement(findings=tuple(findings), looked=bool(findings))
