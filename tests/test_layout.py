@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import svcpath
+
 TESTS = Path(__file__).parent
 FILES = sorted(TESTS.rglob("*.py"))
+SOURCES = Path(svcpath.__file__).parent
 GUIDE = (TESTS.parent / "CONTRIBUTING.md").read_text()
 
 
@@ -23,8 +26,14 @@ def test_no_file_of_tests_is_longer_than_400_lines() -> None:
 
 
 def test_the_case_in_the_guide_is_the_one_that_runs() -> None:
-    shown = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
-    assert (TESTS / "cases" / "service" / "left-to-another-proxy" / "case.yaml").read_text() in shown
+    entry, case = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    assert (TESTS / "cases" / "service" / "left-to-another-proxy" / "case.yaml").read_text() == case
+    assert entry in (SOURCES / "findings" / "catalogue.yaml").read_text()
+
+
+def test_the_check_in_the_guide_is_the_one_that_runs() -> None:
+    (function,) = re.findall(r"```python\n(.*?) +\.\.\.\n```", GUIDE, re.DOTALL)
+    assert function in (SOURCES / "walk" / "layers" / "service" / "other_proxy.py").read_text()
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`(tests/(?!.*LAYER)[\w./-]+)`", GUIDE))))

@@ -12,7 +12,7 @@ from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, Se
 from svcpath.models.resolvers import Environment, build
 from svcpath.models.resolvers import run as lookup
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
 from svcpath.models.resolvers.servers.corefile import parse
 from tests.bench._machine import machine, write
 

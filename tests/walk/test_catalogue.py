@@ -11,29 +11,15 @@ from svcpath.findings.catalogue import catalogue
 
 SOURCE = Path(svcpath.__file__).parent
 _CODE = re.compile(r"SP\d{3}")
-#: Files that name codes which others raise: of them only what they give to ``finding`` themselves counts.
-REFERRING = {Path("walk/symptoms.py"), Path("walk/verdict.py")}
 
 
 def _codes(path: Path) -> set[str]:
-    """Codes that stand alone as a constant; those of ``explains=`` are another finding's."""
+    """Codes that stand alone as a constant: what they say of each other stands in the catalogue."""
     text = path.read_text(encoding="utf-8")
     if not _CODE.search(text):
         return set()  # to read every file's syntax takes seconds
-    tree = ast.parse(text)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    foreign = {
-        id(inner)
-        for call in calls
-        for keyword in call.keywords
-        if keyword.arg == "explains"
-        for inner in ast.walk(keyword.value)
-    }
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in foreign]
-    if path.relative_to(SOURCE) in REFERRING:
-        given = [call.args[0] for call in calls if call.args and getattr(call.func, "id", "") == "finding"]
-        found = [node for node in given if isinstance(node, ast.Constant)]
-    return {node.value for node in found if isinstance(node.value, str) and re.fullmatch(r"SP\d{3}", node.value)}
+    constants = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    return {value for value in constants if isinstance(value, str) and _CODE.fullmatch(value)}
 
 
 def test_every_code_is_raised_somewhere_and_every_code_that_is_raised_is_explained() -> None:

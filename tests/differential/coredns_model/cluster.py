@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Namespace, Pod, Service
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
 
 NAMESPACES = ("ops", "shop", "default", "kube-system", "svc", "empty")
 NAMES = ("echo", "web", "db", "cache", "Api", "pod", "svc", "x-1")

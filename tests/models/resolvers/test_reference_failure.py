@@ -11,7 +11,7 @@ from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, ServicePort, ServiceSpec
 from svcpath.models.resolvers import COMPARED, Environment, RecordedWorld, compare, resolve
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
 from svcpath.models.resolvers.servers.corefile import parse
 
 NAME = "echo-server.service-ops.svc.cluster.local"

@@ -19,7 +19,7 @@ from svcpath.findings.finding import Evidence
 from svcpath.models.resolvers import Layered, RecordedWorld, World
 from svcpath.models.resolvers.servers import corefile
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
 from svcpath.models.resolvers.servers.corefile import Corefile
 from svcpath.models.resolvers.servers.corefile_lint import lint
 from svcpath.walk.ask import Asking, Reply

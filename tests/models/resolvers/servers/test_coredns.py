@@ -24,7 +24,7 @@ from svcpath.evidence.facts.kubernetes import (
 )
 from svcpath.models.resolvers.base import Answer, Query, Unknown
 from svcpath.models.resolvers.servers.coredns import CoreDns, denial_seconds
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
 from svcpath.models.resolvers.servers.corefile import normalize, parse
 from svcpath.models.resolvers.servers.corefile_lint import lint
 from tests.replay.recordings import lines

@@ -15,7 +15,8 @@ from svcpath.errors import ModelError
 from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown, World
 from svcpath.models.resolvers.environment import octets
 from svcpath.models.resolvers.servers import coredns_plugins
-from svcpath.models.resolvers.servers.coredns_kubernetes import Cluster, Kubernetes
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_kubernetes import Kubernetes
 from svcpath.models.resolvers.servers.coredns_records import Record, Response
 from svcpath.models.resolvers.servers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 

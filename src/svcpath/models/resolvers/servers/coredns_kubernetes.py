@@ -8,57 +8,19 @@ CoreDNS 1.14.7.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Callable
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Namespace, Pod, Service
+from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Service
 from svcpath.models.resolvers.base import Unknown
+from svcpath.models.resolvers.servers.coredns_cluster import Cluster, Key
 from svcpath.models.resolvers.servers.coredns_records import Record, Response
 from svcpath.models.resolvers.servers.coredns_selector import selects
 from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
-T = TypeVar("T")
-
 MAX_CNAMES = 10
 NO_PORT = -1
-
-
-#: Namespace and name in lower case, as the plugin compares them.
-_Key = tuple[str, str]
-
-
-class Cluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The objects that the plugin watches. ``synced`` False: the API was never read (the zone answers SERVFAIL).
-
-    The groupings are made when first asked for and kept: a cluster that is asked again is not gone through again.
-    """
-
-    services: tuple[Service, ...] = ()
-    slices: tuple[EndpointSlice, ...] = ()
-    pods: tuple[Pod, ...] = ()
-    namespaces: tuple[Namespace, ...] = ()
-    synced: bool = True
-
-    @cached_property
-    def services_by_name(self) -> Mapping[_Key, list[Service]]:
-        """More than one under a name where the evidence has several manifests of it."""
-        return _grouped(((service.namespace, service.name), service) for service in self.services)
-
-    @cached_property
-    def slices_by_service(self) -> Mapping[_Key, list[EndpointSlice]]:
-        return _grouped(
-            ((slice_.namespace, slice_.service_name), slice_) for slice_ in self.slices if slice_.service_name
-        )
-
-
-def _grouped(pairs: Iterable[tuple[_Key, T]]) -> Mapping[_Key, list[T]]:
-    groups: dict[_Key, list[T]] = {}
-    for (namespace, name), item in pairs:
-        groups.setdefault((namespace.lower(), name.lower()), []).append(item)
-    return groups
 
 
 class _Item(msgspec.Struct, frozen=True):
@@ -120,12 +82,12 @@ class Kubernetes:
         wanted = " ".join(namespace_labels.args) if namespace_labels else ""
         self.namespaces = {namespace.name for namespace in self.cluster.namespaces if selects(wanted, namespace.labels)}
 
-    def _service(self, key: _Key) -> Service | None:
+    def _service(self, key: Key) -> Service | None:
         """The Service of this name that the option ``labels`` selects; of several manifests the last."""
         named = self.cluster.services_by_name.get(key, ())
         return next((service for service in reversed(named) if selects(self.labels, service.labels)), None)
 
-    def _slices(self, key: _Key) -> list[EndpointSlice]:
+    def _slices(self, key: Key) -> list[EndpointSlice]:
         if self.no_endpoints:
             return []
         return [slice_ for slice_ in self.cluster.slices_by_service.get(key, ()) if selects(self.labels, slice_.labels)]
