@@ -24,7 +24,7 @@ from svcpath.lab.faults.scene import Scene, merge
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import Provider
 
-CATALOGUE = resources.folder().parents[1] / "walk" / "findings" / "catalogue.yaml"
+CATALOGUE = resources.folder().parents[1] / "findings" / "catalogue.yaml"
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
 SHIPPED = shipped()
 #: Faults that the lab does not list, as a user's own folder holds them.
