@@ -17,17 +17,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.bench._cluster import LargeCluster
 from tests.bench._machine import machine, write
+from tests.fixtures.commits import OLD, ROOT, checked_out, commit, git
 
-ROOT = Path(__file__).parent.parent.parent
-#: The commit before the walk was redesigned.
-OLD = os.environ.get("SVCPATH_BENCH_OLD", "61429cb")
 #: Milliseconds of processor time that one walk may take.
 RECORDING, LARGE = 10.0, 15.0
 
@@ -144,33 +142,10 @@ def measure(case: Case, sides: Mapping[str, Side]) -> dict[str, Figures]:
     return found
 
 
-def git(*words: str) -> str:
-    """What git says; "" when it fails or is not installed."""
-    try:
-        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-@contextmanager
-def checked_out(commit: str) -> Iterator[Path]:
-    """The files of a commit in a folder of their own."""
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder, "tree")
-        try:
-            subprocess.run(
-                ["git", "-C", str(ROOT), "worktree", "add", "--quiet", "--detach", str(tree), commit], check=True
-            )
-            yield tree
-        finally:
-            git("worktree", "remove", "--force", str(tree))
-
-
 def main() -> None:
     """The walks of both sides, and whether those of the sources at hand are as fast as they must be."""
     facts = machine()
-    old = git("rev-parse", "--verify", "--quiet", f"{OLD}^{{commit}}") if OLD else ""
+    old = commit(OLD)
     left_out = (
         [] if old else [f"the old commit: {OLD} is not in this clone" if OLD else "the old commit: none was named"]
     )
