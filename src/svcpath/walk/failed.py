@@ -5,6 +5,8 @@ Of each client, host and port the newest attempt counts; of attempts that were r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from svcpath.evidence.facts.addresses import canonical
@@ -46,33 +48,33 @@ def gather(scene: Scene) -> Asking[FailedConnection | None]:
     return FailedConnection(attempt, shown, _share(attempt, shown), direct)
 
 
-def _share(attempt: Attempt, one: Observation[Attempts]) -> str:
+def _share(attempt: Attempt, shown: Observation[Attempts]) -> str:
     place = (attempt.protocol, attempt.host, attempt.port)
-    same = [each for each in one.fact.attempts if (each.protocol, each.host, each.port) == place]
-    bad = sum(1 for each in same if each.outcome in FAILED)
-    return f" in {bad} of {len(same)} attempts" if one.fact.repeated and len(same) > 1 else ""
+    same = [other for other in shown.fact.attempts if (other.protocol, other.host, other.port) == place]
+    bad = sum(1 for other in same if other.outcome in FAILED)
+    return f" in {bad} of {len(same)} attempts" if shown.fact.repeated and len(same) > 1 else ""
 
 
-def _newest(view: Scene, observed: tuple[Observation[Attempts], ...]) -> list[tuple[Attempt, Observation[Attempts]]]:
+def _newest(scene: Scene, present: Sequence[Observation[Attempts]]) -> list[tuple[Attempt, Observation[Attempts]]]:
     """The newest attempt per client, host and port that goes to this Service or one of its backends; of attempts that
     were repeated to count failures, one that failed."""
     latest: dict[tuple[str, str, str, int], tuple[Attempt, Observation[Attempts]]] = {}
-    for one in observed:
-        for attempt in one.fact.attempts:
-            if _is_service(view, attempt) or _is_backend(view, attempt):
+    for shown in present:
+        for attempt in shown.fact.attempts:
+            if _is_service(scene, attempt) or _is_backend(scene, attempt):
                 key = (attempt.client, attempt.protocol, attempt.host, attempt.port)
                 before = latest.get(key)
-                if one.fact.repeated and before and before[1] is one and before[0].outcome in FAILED:
+                if shown.fact.repeated and before and before[1] is shown and before[0].outcome in FAILED:
                     continue
-                latest[key] = (attempt, one)
+                latest[key] = (attempt, shown)
     return list(latest.values())
 
 
-def _is_service(view: Scene, attempt: Attempt) -> bool:
-    service = view.service
+def _is_service(scene: Scene, attempt: Attempt) -> bool:
+    service = scene.service
     if service is None:
         return False
-    ports = {port.port for port in view.service_ports}
+    ports = {port.port for port in scene.service_ports}
     if attempt.port not in ports:
         return False
     if canonical(attempt.host) in service.cluster_ips or canonical(attempt.address) in service.cluster_ips:
@@ -81,10 +83,10 @@ def _is_service(view: Scene, attempt: Attempt) -> bool:
     return labels[0] == service.name and (len(labels) == 1 or labels[1] == service.namespace) and not attempt.address
 
 
-def _is_backend(view: Scene, attempt: Attempt) -> bool:
+def _is_backend(scene: Scene, attempt: Attempt) -> bool:
     """Another port of a Pod is another Service's business."""
     return any(
         endpoint.address == canonical(attempt.address or attempt.host)
-        and attempt.port in {port for port, _ in view.asked_ports(endpoint)}
-        for endpoint in view.usable
+        and attempt.port in {port for port, _ in scene.asked_ports(endpoint)}
+        for endpoint in scene.usable
     )

@@ -28,7 +28,8 @@ _NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "defau
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """``some_slice``: an EndpointSlice was read. ``mixed`` are objects on the path that exist twice: of two clusters, or from before and after."""
+    """``some_slice``: an EndpointSlice was read. ``mixed`` are objects on the path that exist twice: of two clusters, or from
+    before and after."""
 
     some_slice: bool
     damages: tuple[Damage, ...]
@@ -73,14 +74,15 @@ def _damages(damaged: Reply, replies: Sequence[Reply], service: Service | None) 
     return tuple(_damage(file, kinds[file.provenance.path], on_path) for file in damaged.present)
 
 
-def _damage(one: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) -> Damage:
-    name = one.fact.kind
-    layer: LayerName = HOME.get(name, "lifecycle")
-    layer = next((home for start, home in FORMATS if name.startswith(start)), layer)
+def _damage(file: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) -> Damage:
+    """``held`` are the kinds that were read from the file, ``parts`` those that the path depends on."""
+    format_ = file.fact.kind
+    layer: LayerName = HOME.get(format_, "lifecycle")
+    layer = next((home for start, home in FORMATS if format_.startswith(start)), layer)
     if layer == "endpoints" and held and not held & parts:
         layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
     on_path = bool(held & parts) or (layer == "endpoints" and not held)
-    return Damage(one, layer, cut=on_path and one.fact.harm is Harm.LOST)
+    return Damage(file, layer, cut=on_path and file.fact.harm is Harm.LOST)
 
 
 def _on_path(pair: Twins, request: Request) -> bool:

@@ -68,10 +68,10 @@ class Request(msgspec.Struct, frozen=True):
             more.pop("client_node", None)
         return msgspec.structs.replace(self, **more)
 
-    def first_needs(self, client: str = "") -> tuple[Need, ...]:
-        """The objects that every walk for this Service puts side by side before anything else; ``client`` is the Pod
-        ("namespace/name"), by default the Request's own."""
-        space, _, name = (client or self.client).rpartition("/")
+    def first_needs(self) -> tuple[Need, ...]:
+        """The objects that every walk for this Service puts side by side before anything else: the client's Pod, if one is
+        named, the Service, its slices, the Pods of its namespace."""
+        space, _, name = self.client.rpartition("/")
         needs = (
             Need(Kind.SERVICE, namespace=self.namespace, name=self.service, permission="get services"),
             Need(
@@ -97,7 +97,7 @@ class Request(msgspec.Struct, frozen=True):
         named = (self.namespace, self.client_namespace, *written)
         if not any(named):
             return ()
-        return tuple(dict.fromkeys(one for one in (*named, "default", "kube-system") if one))
+        return tuple(dict.fromkeys(name for name in (*named, "default", "kube-system") if name))
 
     @property
     def client_namespace(self) -> str:
