@@ -1,43 +1,76 @@
-"""Run by the interpreter with one commit's sources on its path: diagnoses every input of a folder, a JSON line each.
+"""Run by the interpreter with one commit's sources on its path: diagnoses inputs of a folder, a JSON line each.
 
-    python runner.py FOLDER >OUT
+    python runner.py FOLDER NAME... >OUT
 
 Only what every commit has is used: ``svcpath.diagnose`` and the sources. An input is a folder with ``ask.json`` (the keyword
 arguments of diagnose) and ``evidence/``; where ``ask.json`` says ``"bundle": true`` the walk's log is written to a bundle by
-this very commit, and the bundle is diagnosed.
+this very commit, and the bundle is diagnosed. What lies in evidence/ as a bundle's lines is read beside the files.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import json
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import svcpath
-from svcpath.evidence.formats.bundles import Manifest, of_log
+from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.formats import bundles as lines
 from svcpath.evidence.sources import bundle as bundles
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recording import RecordingSource
 
+#: Files of a bundle that a case may hold beside plain files.
+TOLD = ("observations.jsonl", "needs.jsonl")
+#: Seconds for one input; one that takes longer ends in an error, on both sides or as a difference.
+LIMIT = 60
 
-def _bundled(source: BytesSource, target: str, words: dict[str, Any], folder: Path) -> Any:
+
+def _source(files: dict[str, bytes]) -> Any:
+    plain = BytesSource({path: data for path, data in files.items() if path not in TOLD})
+    told = {name: _in_words_of_this_commit(files[name]) for name in TOLD if name in files}
+    if not told:
+        return plain
+    members = {name: lines.Member(len(data), hashlib.sha256(data).hexdigest()) for name, data in told.items()}
+    manifest = lines.Manifest(svcpath="0", kubernetes="", created="", members=members)
+    packed = {lines.MANIFEST: msgspec.json.encode(manifest), **told}
+    return bundles.JoinedSource([bundles.BundleSource(lines.unpack(packed)), plain])
+
+
+def _in_words_of_this_commit(data: bytes) -> bytes:
+    """An Observation that was not made once had its reason as a text alone."""
+    if "why" in {field.name for field in dataclasses.fields(Observation)}:
+        return data
+    rows = [json.loads(line) for line in data.splitlines() if line.strip()]
+    for row in rows:
+        if "why" in row:
+            row["reason"] = row.pop("why")
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def _bundled(source: Any, target: str, words: dict[str, Any], folder: Path) -> Any:
     recorder = RecordingSource(source)
     svcpath.diagnose(recorder, target, **words)
     path = folder / "walk.tar.zst"
-    bundles.write(path, of_log(recorder.log, Manifest(svcpath="0", kubernetes="", created="")))
+    bundles.write(path, lines.of_log(recorder.log, lines.Manifest(svcpath="0", kubernetes="", created="")))
     return svcpath.bundle(path)
 
 
 def judged(path: Path) -> dict[str, Any]:
-    """What diagnose gives for one input, without any sentence."""
+    """What diagnose gives for one input, its sentences apart from the rest."""
     words = json.loads((path / "ask.json").read_text())
     target, bundled = words.pop("target", ""), words.pop("bundle", False)
     root = path / "evidence"
     files = {file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(root.rglob("*")) if file.is_file()}
     try:
-        source: Any = BytesSource(files)
+        source = _source(files)
         if bundled:
             with tempfile.TemporaryDirectory() as folder:
                 source = _bundled(source, target, words, Path(folder))
@@ -57,10 +90,17 @@ def judged(path: Path) -> dict[str, Any]:
     }
 
 
-def main(folder: str) -> None:
-    for path in sorted(Path(folder).iterdir()):
-        sys.stdout.write(json.dumps({"name": path.name, **judged(path)}, sort_keys=True) + "\n")
+def _over(*_: object) -> None:
+    raise TimeoutError
+
+
+def main(folder: str, *names: str) -> None:
+    signal.signal(signal.SIGALRM, _over)
+    for name in names:
+        signal.alarm(LIMIT)
+        sys.stdout.write(json.dumps({"name": name, **judged(Path(folder) / name)}, sort_keys=True) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
