@@ -6,12 +6,15 @@ everything else is read statement by statement. Both give the same rule.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from sys import intern
 
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, is_ipv4, is_ipv4_and_port, prefix_value
 
 _PROTOCOLS = {name: Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
+#: nft scanner.l: ``string`` begins with a letter and goes on with letters, digits and / \\ _ . -
+_NAME = re.compile(r"[A-Za-z][\w/\\.-]*", re.ASCII)
 _OF_OTHERS = ("\t\tip", "daddr", "ip", "saddr", "!=", "jump")
 
 
@@ -30,14 +33,15 @@ def by_shape(chain: Chain, number: int, line: str) -> bool:
                     chain.rules.append(Rule(number, (protocol,), "dnat", (host, int(port))))
                     return True
     elif count == 5:
-        if parts[3] == "jump" and parts[1] == "saddr" and parts[0] == "\t\tip" and is_ipv4(parts[2]) is not None:
+        plain = parts[3] == "jump" and parts[1] == "saddr" and parts[0] == "\t\tip" and is_ipv4(parts[2]) is not None
+        if plain and _is_name(parts[4]):
             chain.rules.append(Rule(number, (Match("source", parts[2]),), "jump", intern(parts[4])))
             return True
     elif count == 9:
         shape = (parts[0], parts[1], parts[3], parts[4], parts[5], parts[7])
         if shape == _OF_OTHERS and is_ipv4(parts[2]) is not None:
             source = _not_from(parts[6])
-            if source is not None:
+            if source is not None and _is_name(parts[8]):
                 matches = (Match("destination", parts[2]), source)
                 chain.rules.append(Rule(number, matches, "jump", intern(parts[8])))
                 return True
@@ -58,7 +62,10 @@ def _numgen(chain: Chain, number: int, parts: list[str]) -> bool:
         index, colon, verb, name = parts[place : place + 4]
         if not index.isdecimal() or colon != ":" or verb != "goto" or (name[-1:] == ",") is (place + 5 == len(parts)):
             return False
-        choices.append((int(index), verb, name[:-1] if name[-1:] == "," else name))
+        name = name[:-1] if name[-1:] == "," else name
+        if not _is_name(name):
+            return False
+        choices.append((int(index), verb, name))
     chain.rules.append(Rule(number, (), "numgen", (modulus, tuple(choices), "random")))
     return True
 
@@ -66,3 +73,9 @@ def _numgen(chain: Chain, number: int, parts: list[str]) -> bool:
 @lru_cache(maxsize=256)
 def _not_from(prefix: str) -> Match | None:
     return Match("source", prefix, True) if prefix_value(prefix) is not None else None
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_name(word: str) -> bool:
+    """Whether a chain can be called that (nft scanner.l: string), so that no other statement hides behind it."""
+    return _NAME.fullmatch(word) is not None
