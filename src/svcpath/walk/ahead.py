@@ -20,11 +20,10 @@ def first(request: Request) -> tuple[Need, ...]:
     """Known from the request alone. What is read for many namespaces comes before what can be taken out of it."""
     if not request.service:
         return ()
-    declared = (resolution, dataplane, lifecycle, endpoints)
-    wide = tuple(need for layer in declared for need in layer.first(request))
+    wide = tuple(need for layer in (resolution, dataplane, lifecycle) for need in layer.first(request))
     return (*wide, *request.first_needs())
 
 
 def then(scene: Scene) -> tuple[Need, ...]:
     """Known once the Service, its slices and its Pods are."""
-    return tuple(need for layer in (resolution, dataplane, ports, pod) for need in layer.then(scene))
+    return tuple(need for layer in (resolution, dataplane, ports, pod, endpoints) for need in layer.then(scene))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from svcpath.evidence.facts.need import Cost, Need
-from svcpath.evidence.facts.observation import State
+from svcpath.evidence.facts.observation import Observation, State
 from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.source import Source, expect
-from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.ask import Asking, Batch, Replies, Reply
 
 T = TypeVar("T")
 
@@ -32,16 +33,26 @@ class Driver:
             value: T = end.value
             return value
 
-    def expect(self, needs: tuple[Need, ...]) -> None:
-        """Say what is going to be asked; a Source that can begins to look."""
-        expect(self._source, tuple(need for need in dict.fromkeys(needs) if need not in self._met))
+    def expect(self, needs: Batch, then: Callable[[Replies], Batch] | None = None) -> None:
+        """Say what is going to be asked, and what will be known from that; a Source that can begins to look."""
+        if not needs:
+            return
+        if then is None:
+            expect(self._source, needs)
+            return
+        after = then
+
+        def later(observed: Sequence[tuple[Observation[Any], ...]]) -> Batch:
+            return after(tuple(_replied(need, found) for need, found in zip(needs, observed, strict=True)))
+
+        expect(self._source, needs, later)
 
     def _meet(self, batch: tuple[Need, ...]) -> None:
         fresh = tuple(need for need in dict.fromkeys(batch) if need not in self._met)
         if not fresh:
             return
         for need, observations in zip(fresh, self._source.observe(fresh), strict=True):
-            self._met[need] = Reply(need, Observations.of(observations))
+            self._met[need] = _replied(need, observations)
             if need.about and need.cost is Cost.PROBE:
                 self._probed.append(self._met[need])
 
@@ -73,3 +84,7 @@ class Driver:
     def replies(self) -> tuple[Reply, ...]:
         """All that was met, in the order in which it was asked for."""
         return tuple(self._met.values())
+
+
+def _replied(need: Need, observations: Sequence[Observation[Any]]) -> Reply:
+    return Reply(need, Observations.of(observations))

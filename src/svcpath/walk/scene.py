@@ -20,7 +20,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.request import Request
 from svcpath.walk import ask
-from svcpath.walk.ask import Asking, Reply
+from svcpath.walk.ask import Asking, Replies, Reply
 
 
 def connected(attempts: Reply) -> frozenset[str]:
@@ -167,7 +167,11 @@ def _rank(view: EndpointView) -> tuple[bool, bool, bool]:
 
 def scene(request: Request) -> Asking[Scene]:
     """Gather the objects on the path of ``request``; every part may be missing."""
-    replies = yield request.first_needs()
+    return put_together(request, (yield request.first_needs()))
+
+
+def put_together(request: Request, replies: Replies) -> Scene:
+    """``replies`` are those to ``request.first_needs()``."""
     *client, service_reply, slices_reply, pods_reply = replies
     service = ask.cluster_service(service_reply)
     pods = pods_reply.present

@@ -16,14 +16,16 @@ Nothing is judged here: the layers say what they found and what they could not l
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Source, confirm, settled
-from svcpath.walk import ahead, failed, probes, quality, targets
-from svcpath.walk.checks import with_checks
+from svcpath.walk import ahead, targets
 from svcpath.walk.driver import Driver
-from svcpath.walk.scene import scene
-from svcpath.walk.walked import Asked, Walked
+from svcpath.walk.scene import put_together, scene
+
+if TYPE_CHECKING:
+    from svcpath.walk.walked import Asked, Walked
 
 
 def walk(source: Source, request: Request, progress: Callable[[Asked], None] | None = None) -> Walked:
@@ -35,17 +37,23 @@ def walk(source: Source, request: Request, progress: Callable[[Asked], None] | N
     request = settled(source, request)
     named = bool(request.service)
     driver.expect(ahead.first(request))
+    if named:
+        driver.expect(request.first_needs(), lambda replies: ahead.then(put_together(request, replies)))
     confirm(source, request)
-    request = driver.run(targets.settle(request))
-    begun = driver.asked
-    seen = driver.run(scene(request))
-    driver.expect(ahead.then(seen))
-    # Loaded only now: it takes as long as a cluster takes to answer.
+    # Loaded only now, while a cluster answers: it takes as long.
+    from svcpath.walk import failed, probes, quality
+    from svcpath.walk.checks import with_checks
     from svcpath.walk.layers.order import LAYERS
     from svcpath.walk.layers.pod import layer as pod
     from svcpath.walk.picture.changes import changes
     from svcpath.walk.picture.path import path
+    from svcpath.walk.walked import Asked, Walked
 
+    request = driver.run(targets.settle(request))
+    begun = driver.asked
+    seen = driver.run(scene(request))
+    # Before a layer asks for one alone of several looks that come together.
+    driver.expect(ahead.then(seen))
     asked: list[Asked] = []
     for name, layer in LAYERS:
         if layer is pod and (request.thorough or not any(before.fails for before in asked)):

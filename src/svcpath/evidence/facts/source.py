@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
+
+#: What is asked next, from what met the Needs before.
+Then = Callable[[Sequence[tuple[Observation[Any], ...]]], Sequence[Need]]
 
 
 class Source(Protocol):
@@ -45,8 +48,11 @@ class Confirming(Protocol):
 class Expecting(Protocol):
     """A Source that can begin to look before it is asked."""
 
-    def expect(self, needs: Sequence[Need]) -> None:
-        """Begin to meet ``needs``, which are going to be asked; returns at once."""
+    def expect(self, needs: Sequence[Need], then: Then | None = None) -> None:
+        """Begin to meet ``needs``, which are going to be asked, and what ``then`` makes of them; returns at once.
+
+        ``then`` is called on a thread of the Source's own, with what ``observe`` would give for ``needs``.
+        """
         ...
 
 
@@ -55,10 +61,10 @@ def settled(source: Source, request: Request) -> Request:
     return source.settled(request) if isinstance(source, Settling) else request
 
 
-def expect(source: Source, needs: Sequence[Need]) -> None:
+def expect(source: Source, needs: Sequence[Need], then: Then | None = None) -> None:
     """Tell ``source`` what is going to be asked, if it can make use of it."""
-    if needs and isinstance(source, Expecting):
-        source.expect(needs)
+    if isinstance(source, Expecting):
+        source.expect(needs, then)
 
 
 def confirm(source: Source, request: Request) -> None:

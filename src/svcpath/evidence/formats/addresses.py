@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 
@@ -10,6 +11,7 @@ _NUMBER = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PLAIN = re.compile(rf"(?:{_NUMBER}\.){{3}}{_NUMBER}")
 
 
+@functools.lru_cache(maxsize=65536)
 def address_of(text: str) -> str:
     """An address in its one form; "" for what is none."""
     if _PLAIN.fullmatch(text):

@@ -9,6 +9,7 @@ through and cover no table.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 
@@ -44,6 +45,7 @@ def is_procnet(text: Text) -> bool:
     return bool(text.sample) and all(_ROW.match(line) for line in text.sample)
 
 
+@functools.lru_cache(maxsize=65536)
 def address(word: str) -> str:
     """Canonical text of an address in the kernel's hexadecimal words."""
     raw = b"".join(bytes.fromhex(word[start : start + 8])[::-1] for start in range(0, len(word), 8))

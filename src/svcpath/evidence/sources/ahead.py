@@ -15,25 +15,42 @@ import msgspec
 
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.source import Then
 
-Meet = Callable[[Need], Awaitable[tuple[Observation[Any], ...]]]
+Met = tuple[Observation[Any], ...]
+Meet = Callable[[Need], Awaitable[Met]]
 
 #: A look that can bring another along, and the Need whose subject (``about``) it then carries: the names that the client's own
 #: resolver is to look up, the frontends whose flows count.
 _CARRIES = {Kind.RESOLV_CONF: Kind.LOOKUPS, Kind.IPTABLES_SAVE: Kind.CONNTRACK}
 
 
-async def begin(meet: Meet, needs: Sequence[Need]) -> None:
-    """Meet ``needs`` side by side, logs after the lists of Pods whose logs they are. What goes wrong comes to light when it is
-    asked for."""
-    pods = [need for need in needs if need.kind is Kind.POD and not need.name]
+class Ahead:
+    """What was begun, on the event loop that it is called on. What is said several times is met once."""
 
-    async def log(need: Need) -> None:
-        await asyncio.gather(*(meet(listed) for listed in pods))
-        await meet(need)
+    def __init__(self, meet: Meet) -> None:
+        self._meet = meet
+        self._begun: dict[Need, asyncio.Future[Met]] = {}
 
-    coming = (log(need) if need.kind is Kind.LOG else meet(need) for need in joined(needs))
-    await asyncio.gather(*coming, return_exceptions=True)
+    async def begin(self, needs: Sequence[Need], then: Then | None = None) -> None:
+        """Meet ``needs`` side by side, then what ``then`` makes of them. What goes wrong ends it, and comes to light when it
+        is asked for."""
+        begun = [self._begin(need, needs) for need in joined(needs)]
+        await asyncio.gather(*begun, return_exceptions=True)
+        if then is not None:
+            await self.begin(then([await self._begin(need, needs) for need in needs]))
+
+    def _begin(self, need: Need, beside: Sequence[Need]) -> asyncio.Future[Met]:
+        if need not in self._begun:
+            work = self._log(need, beside) if need.kind is Kind.LOG else self._meet(need)
+            self._begun[need] = asyncio.ensure_future(work)
+        return self._begun[need]
+
+    async def _log(self, need: Need, beside: Sequence[Need]) -> Met:
+        """A log comes after the lists of Pods whose log it is."""
+        pods = [other for other in beside if other.kind is Kind.POD and not other.name]
+        await asyncio.gather(*(self._begin(listed, ()) for listed in pods), return_exceptions=True)
+        return await self._meet(need)
 
 
 def joined(needs: Sequence[Need]) -> tuple[Need, ...]:

@@ -20,7 +20,9 @@ from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
 from svcpath.evidence.facts.request import Request
-from svcpath.evidence.sources import ahead, inpod, node, rights
+from svcpath.evidence.facts.source import Then
+from svcpath.evidence.sources import inpod, node, rights
+from svcpath.evidence.sources.ahead import Ahead
 from svcpath.evidence.sources.execs import Done, Execs, Limits
 from svcpath.evidence.sources.inpod import PodReader
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeClient
@@ -73,6 +75,7 @@ class ClusterSource:
                 raise SourceUnavailable(f"{error} (context {client.context or 'in-cluster'})") from error
         self._objects = ObjectReader(client)
         self._execs = Execs(client, self.options.execs, self.options.limits)
+        self._ahead = Ahead(self._meet)
         self._pods = PodReader(client, self._objects, self._execs, debug_image=self.options.debug_image)
         self._nodes = NodeReader(
             client,
@@ -161,8 +164,8 @@ class ClusterSource:
             space, _, name = request.client.rpartition("/")
             self.must_have(space, name, request.container)
 
-    def expect(self, needs: Sequence[Need]) -> None:
-        asyncio.run_coroutine_threadsafe(ahead.begin(self._meet, needs), self._loop)
+    def expect(self, needs: Sequence[Need], then: Then | None = None) -> None:
+        asyncio.run_coroutine_threadsafe(self._ahead.begin(needs, then), self._loop)
 
     def must_have(self, namespace: str, pod: str, container: str = "") -> None:
         """Raises UnknownTarget for a Pod that is not there, or that has no such container."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -44,7 +45,7 @@ SOME_NODES = 12
 _ENDED = Trouble(Reason.FAILED, "the exec ended before this was read")
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _Seen(msgspec.Struct, frozen=True, dict=True):
     """What one node showed, and through which agents."""
 
     sections: Mapping[str, Section]
@@ -52,6 +53,16 @@ class _Seen(msgspec.Struct, frozen=True):
     trouble: Trouble | None = None
     #: The frontends whose flows were read with the rest.
     frontends: frozenset[str] = frozenset()
+
+    def parsed(self, kind: Kind, node: str) -> Any:
+        """As node_looks.parsed, read once: a busy node has a hundred thousand flows."""
+        if kind not in self._parsed:
+            self._parsed[kind] = node_looks.parsed(kind, self.sections, node)
+        return self._parsed[kind]
+
+    @cached_property
+    def _parsed(self) -> dict[Kind, Any]:
+        return {}
 
 
 class NodeReader:
@@ -170,7 +181,7 @@ class NodeReader:
         name, text = _OWN_LOOKS[need.kind]
         if node in self._seen and self._flows_stand:
             seen = await self._seen[node]
-            if set(need.about) <= seen.frontends and node_looks.parsed(need.kind, seen.sections, node) is not None:
+            if set(need.about) <= seen.frontends and seen.parsed(need.kind, node) is not None:
                 return seen
         script = Script.of({name: text})
         troubles: list[Trouble] = []
@@ -182,8 +193,9 @@ class NodeReader:
                 troubles.append(error.trouble)
                 continue
             section = script.sections(done.out).get(name)
-            if section is not None and node_looks.parsed(need.kind, {name: section}, node) is not None:
-                return _Seen({name: section}, {name: agent})
+            seen = _Seen({name: section} if section is not None else {}, {name: agent})
+            if seen.parsed(need.kind, node) is not None:
+                return seen
             troubles.append(done.trouble or Trouble(Reason.NO_TOOL, f"{agent.pod} can't show it"))
         return _Seen({}, {}, _together(troubles) or self._why_no_agent())
 
@@ -265,7 +277,7 @@ class NodeReader:
         if section is None or section.code is None:
             return [_unreadable(need, node, _ENDED)]
         where = self._where(need, node, seen.through[name])
-        value = node_looks.parsed(need.kind, seen.sections, node)
+        value = seen.parsed(need.kind, node)
         if value is not None:
             return [Observation(need.kind, State.PRESENT, value, provenance=where)]
         if need.kind is Kind.METRICS:

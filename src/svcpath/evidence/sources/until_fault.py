@@ -15,6 +15,7 @@ from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
+from svcpath.evidence.facts.source import Then
 from svcpath.evidence.sources.kube import ClusterSource
 
 _FAILED = frozenset({"refused", "timeout", "reset", "no-route", "error"})
@@ -45,8 +46,8 @@ class UntilFault:
     def settled(self, request: Request) -> Request:
         return self._source.settled(request)
 
-    def expect(self, needs: Sequence[Need]) -> None:
-        self._source.expect(needs)
+    def expect(self, needs: Sequence[Need], then: Then | None = None) -> None:
+        self._source.expect(needs, then)
 
     def confirm(self, request: Request) -> None:
         self._source.confirm(request)
