@@ -9,10 +9,10 @@ from svcpath.walk.layers.dataplane.compared import Compared, rule_at
 from svcpath.walk.scene import Scene
 
 
-def redirected(one: Compared, frontends: set[str]) -> str:
+def redirected(one: Compared, frontends: set[Frontend]) -> str:
     """The first of the frontends that a CiliumLocalRedirectPolicy gives to Pods of the node, in words."""
     for rule in one.report.foreign:
-        if rule.chain == LOCAL_REDIRECT and any(rule.text.startswith(f"{place} ") for place in frontends):
+        if rule.chain == LOCAL_REDIRECT and rule.frontend in frontends:
             return rule.text
     return ""
 
