@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.resources
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from svcpath.errors import ModelError
-from svcpath.findings import symptoms as module
 from svcpath.findings.catalogue import catalogue
 from svcpath.findings.finding import LAYERS
 from svcpath.findings.symptoms import recognise, symptoms
@@ -24,7 +22,7 @@ ENTRY = """
 
 def _loaded(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "symptoms.yaml").write_text(text)
-    monkeypatch.setattr(module.importlib, "resources", SimpleNamespace(files=lambda _: folder))
+    monkeypatch.setattr(importlib.resources, "files", lambda _: folder)
     symptoms.__wrapped__()
 
 

@@ -67,7 +67,7 @@ def test_a_warning_beside_endpoints_that_nobody_looked_at_says_so() -> None:
     assert diagnosis.verdict.summary.endswith("the endpoints were not looked at")
 
 
-def test_a_service_that_was_asked_for_by_name_has_to_be_looked_at_or_carried_by_a_table() -> None:
+def test_a_service_asked_for_by_name_has_to_be_looked_at_or_in_a_table() -> None:
     nothing = Answer()
     assert judged({"service": nothing, "dataplane": nothing}).verdict.status == "inconclusive"
     assert judged({"service": nothing}).verdict.status == "healthy"

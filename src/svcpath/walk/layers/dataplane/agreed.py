@@ -5,7 +5,7 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.findings.finding import Evidence, Finding, Hypothesis, Standing, Status
 from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Origin, Packet, Verdict, expected, trace
-from svcpath.walk.layers.dataplane.compared import Compared, rule_at
+from svcpath.walk.layers.dataplane.compared import Compared, place
 from svcpath.walk.scene import Scene
 
 
@@ -50,10 +50,8 @@ def no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
         return []
     frontend = Frontend(service.cluster_ips[0], port.protocol, port.port)
     lines = [rule.line for rule in outcome.rules if rule.line]
-    where = rule_at(one, lines[-1] if lines else 0)
     none = Evidence(
-        f"{one.node.label} has none for {frontend} {where.sentence.removeprefix(one.node.label + chr(39) + 's table ')}",
-        where.observation,
+        f"{one.node.label} has none for {frontend} {place(one, lines[-1] if lines else 0)}", one.dump.observation
     )
     return [
         Finding(

@@ -56,10 +56,11 @@ class Stranger(msgspec.Struct, frozen=True):
 def check(view: Scene) -> Asking[Judgement]:
     if not view.endpoints:
         return Judgement(looked=False)
-    gone, gaps = yield from _gone(view)
     unlisted = _unlisted(view)
-    if gone and unlisted and _read_before(view):
-        gone, unlisted = [_of_another_time(one) for one in gone], []
+    read_before = bool(unlisted) and _read_before(view)
+    gone, gaps = yield from _gone(view, fails="" if read_before else "; that share of new connections fails")
+    if gone and read_before:
+        gone, unlisted = [_of_another_time(found) for found in gone], []
     return Judgement(findings=(*gone, *_twice(view), *unlisted), not_tested=gaps)
 
 
@@ -83,24 +84,24 @@ def _version(one: Object) -> int:
     return int(text) if text.isdecimal() and text.isascii() and len(text) < 30 else -1
 
 
-def _of_another_time(one: Finding) -> Finding:
+def _of_another_time(found: Finding) -> Finding:
     """The finding as what two readings of different times show alike."""
     return msgspec.structs.replace(
-        one,
+        found,
         status=Status.INCONCLUSIVE,
-        sentence=f"{one.sentence.partition('; that share')[0]}; ready Pods newer than the slices are in none: either the slices "
+        sentence=f"{found.sentence}; ready Pods newer than the slices are in none: either the slices "
         "were read before the Pods, or their controller stands still",
         hypotheses=tuple(
             msgspec.structs.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
-            for each in one.hypotheses
+            for each in found.hypotheses
         ),
         remedy="Read slices and Pods at one time: kubectl get endpointslices,pods -o yaml.",
     )
 
 
-def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
+def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
     """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that nobody
-    looked for is a gap."""
+    looked for is a gap. ``fails``: the sentence's end, what that means for connections."""
     service = view.service
     if not view.pods or service is None or not service.spec.selector:
         return [], ()
@@ -154,7 +155,7 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
         finding(
             "SP306",
             Status.FAIL if complete or contradicted or all_read else Status.INCONCLUSIVE,
-            f"{share} point at {_what(bad)} ({listed}); that share of new connections fails",
+            f"{share} point at {_what(bad)} ({listed}){fails}",
             evidence=tuple(
                 Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation) for endpoint in shown
             )
