@@ -26,6 +26,8 @@ GROUPS: dict[str, Callable[[], Iterator[Input]]] = {
 WORDS = frozenset({"sentence", "summary", "share", "details", "remedy", "cause", "what", "why", "reason"})
 #: Of the picture, whose texts are the objects' own words.
 NOT_WORDS = frozenset({"path", "backends", "planes"})
+#: Told beside the verdict, and put in order by its words where its times are equal.
+NOT_JUDGED = "changes"
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -43,6 +45,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _shape(value: Any, key: str = "") -> Any:
     """A report as plain data, with only this left of its texts: whether there is one, and how many."""
+    if key == NOT_JUDGED:
+        return None
     if isinstance(value, dict):
         if key in NOT_WORDS:
             return value

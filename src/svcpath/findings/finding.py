@@ -116,12 +116,13 @@ class Finding(msgspec.Struct, frozen=True):
 
 class NotTested(msgspec.Struct, frozen=True):
     """Something no layer could look at: what, why, and the command or right that would allow it. ``layer`` is
-    "evidence" for a file that could not be placed."""
+    "evidence" for a file that could not be placed. ``looks`` are the looks for which it speaks, each of which gave nothing."""
 
     layer: LayerName | Literal["evidence"]
     what: str
     why: str
     command: str = ""
+    looks: tuple[Observation[Any], ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observation import Observation, Provenance, Reason
 from svcpath.evidence.facts.text import Unplaced
 from svcpath.findings.finding import LayerName, NotTested
 from svcpath.walk.ask import Reply
@@ -25,18 +25,25 @@ def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
         subject = observation.provenance.command or where
         home: LayerName = HOME.get(observation.kind.value, "endpoints")
         named = f"{what} ({subject})" if subject else what
-        gaps.append(NotTested(home, named, observation.why, observation.provenance.command))
-    return tuple(dict.fromkeys(gaps))
+        gaps.append(NotTested(home, named, observation.why, observation.provenance.command, (observation,)))
+    return tuple(gaps)
 
 
 def of_layer(
     name: LayerName, told: tuple[NotTested, ...], met: tuple[Reply, ...], unread: tuple[NotTested, ...]
 ) -> tuple[NotTested, ...]:
     """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
-    kinds could not be read, unless a gap before it has the same reason or the same command."""
-    gaps = (*told, *troubles(name, met, {gap.why for gap in told}))
-    known = {word for gap in gaps for word in (gap.command, gap.why)} - {""}
-    return (*gaps, *(gap for gap in unread if gap.layer == name and not {gap.command, gap.why} & known))
+    kinds could not be read, unless a gap before it has the same command, or speaks of a look that gave nothing for the same
+    reason at the same place."""
+    gaps = (*told, *troubles(name, met, told))
+    commands = {gap.command for gap in gaps} - {""}
+    failures = {_failure(look) for gap in gaps for look in gap.looks}
+    new = (gap for gap in unread if gap.layer == name and gap.command not in commands)
+    return (*gaps, *(gap for gap in new if not failures.intersection(map(_failure, gap.looks))))
+
+
+def _failure(look: Observation[Any]) -> tuple[Reason | None, Provenance]:
+    return look.reason, look.provenance
 
 
 def unplaced(observations: Iterable[Observation[Unplaced]]) -> tuple[NotTested, ...]:

@@ -242,8 +242,10 @@ def report(diagnosis: Diagnosis) -> Report:
         findings=tuple(findings),
         observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
         not_tested=tuple(
-            NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
-            for gap in dict.fromkeys(diagnosis.not_tested)
+            dict.fromkeys(
+                NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
+                for gap in diagnosis.not_tested
+            )
         ),
         changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
         path=tuple(

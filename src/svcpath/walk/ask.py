@@ -55,6 +55,11 @@ class Reply(msgspec.Struct, frozen=True):
         return self.observations.why
 
     @property
+    def in_vain(self) -> tuple[Observation[Any], ...]:
+        """The looks of which ``why`` speaks."""
+        return tuple(look for look in self.observations if look.reason is not None)
+
+    @property
     def complete(self) -> bool:
         """The reply came from a full list and no part of it was unreadable: what is missing in it does not exist."""
         return self.observations.complete

@@ -5,8 +5,10 @@ A kind that a source just does not offer is no trouble.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, Reason, State
@@ -30,20 +32,36 @@ def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | No
     return found if found is not None and found.reason is Reason.UNREACHED else None
 
 
-def troubles(layer: LayerName, met: Iterable[Reply], told: Collection[str]) -> tuple[NotTested, ...]:
-    """A gap of ``layer`` for each trouble by which something could not be looked at, but those that it ``told`` itself."""
-    by_trouble: dict[tuple[Reason | None, str], tuple[dict[str, None], str]] = {}
+class _Trouble(msgspec.Struct):
+    """One line of the report: what could not be looked at, each once, and the looks that said so."""
+
+    whats: dict[str, None] = msgspec.field(default_factory=dict)
+    looks: list[Observation[Any]] = msgspec.field(default_factory=list)
+
+
+def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[NotTested]) -> tuple[NotTested, ...]:
+    """A gap of ``layer`` for each trouble by which something could not be looked at, but those of which it ``told`` itself.
+
+    Looks that failed alike are one line: those of one reason that say the same to people.
+    """
+    known = {id(look) for gap in told for look in gap.looks}
+    by_trouble: dict[tuple[Reason | None, str], _Trouble] = {}
     for reply in met:
         for observation in reply.not_read:
-            if not _is_trouble(observation):
-                continue
-            trouble = (observation.reason, observation.why)
-            whats, _ = by_trouble.setdefault(trouble, ({}, observation.provenance.command))
-            whats[f"{reply.need.kind.value}{_of(reply.need, observation)}"] = None
+            if _is_trouble(observation):
+                trouble = by_trouble.setdefault((observation.reason, observation.why), _Trouble())
+                trouble.whats[f"{reply.need.kind.value}{_of(reply.need, observation)}"] = None
+                trouble.looks.append(observation)
     return tuple(
-        NotTested(layer, ", ".join(list(whats)[:6]), why, command)
-        for (_, why), (whats, command) in by_trouble.items()
-        if why not in told
+        NotTested(
+            layer,
+            ", ".join(list(trouble.whats)[:6]),
+            trouble.looks[0].why,
+            trouble.looks[0].provenance.command,
+            tuple(trouble.looks),
+        )
+        for trouble in by_trouble.values()
+        if not any(id(look) in known for look in trouble.looks)
     )
 
 

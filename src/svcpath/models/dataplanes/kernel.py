@@ -34,13 +34,15 @@ class Weight(enum.Enum):
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """One judgement. ``wanted`` is the value that would be right, "" where there is no single one."""
+    """One judgement. ``wanted`` is the value that would be right, "" where there is no single one; ``drops`` that the node
+    drops packets of new connections by it, its own too."""
 
     key: str
     value: str
     weight: Weight
     says: str
     wanted: str = ""
+    drops: bool = False
 
 
 class _Switch(NamedTuple):
@@ -194,7 +196,7 @@ def _conntrack(values: dict[str, str]) -> Setting | None:
     value = f"{count} of {limit}"
     if int(count) >= int(limit) - int(limit) // _ROOM:
         says = "the table is full: packets of new connections are dropped"
-        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says)
+        return Setting(key=key, value=value, weight=Weight.BREAKS, says=says, drops=True)
     if part >= _NEARLY_FULL:
         return Setting(key=key, value=value, weight=Weight.RISK, says="the table is nearly full")
     return Setting(key=key, value=value, weight=Weight.FINE, says="room in the table")

@@ -107,7 +107,8 @@ class ForeignRule(msgspec.Struct, frozen=True):
 
     ``effect`` is dnat, redirect, drop, reject, notrack, accept (the packet is not translated), let-through (an
     untranslated packet passes the filter), tproxy, unknown or policy-drop. ``certain`` is false
-    when a match could not be decided (an interface, a counter): then it may take the packet.
+    when a match could not be decided (an interface, a counter): then it may take the packet. ``frontend`` is the one that
+    it takes, where it is about one alone.
     """
 
     line: int
@@ -115,6 +116,7 @@ class ForeignRule(msgspec.Struct, frozen=True):
     effect: str
     text: str = ""
     certain: bool = True
+    frontend: Frontend | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

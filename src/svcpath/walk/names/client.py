@@ -25,7 +25,7 @@ from svcpath.walk.subjects.urls import asked_host
 
 class Client(msgspec.Struct, frozen=True):
     """``names`` are the names to resolve, as the application writes them, the likeliest first. ``resolvers`` are those
-    that the evidence or the user names; empty: not known."""
+    that the evidence or the user names; empty: not known. ``missing`` says why there is no resolv.conf, as ``not_seen`` did."""
 
     pod: Observation[Pod] | None
     resolv_conf: Observation[Any] | None
@@ -36,6 +36,7 @@ class Client(msgspec.Struct, frozen=True):
     resolvers: tuple[str, ...]
     families: tuple[str, ...]
     missing: str
+    not_seen: tuple[Observation[Any], ...] = ()
     derived: str | None = None
 
     @property
@@ -94,6 +95,7 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         resolvers=resolvers,
         families=tuple(dict.fromkeys(family for one in asked for family in one.families)),
         missing=replies[0].why,
+        not_seen=replies[0].in_vain,
     )
 
 

@@ -88,7 +88,7 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], nodes: Ob
     unread: list[NotTested] = []
     for one in observations:
         try:
-            tables = _parsed(one.kind, one.fact, name, view.addresses)
+            tables = parsed(one.kind, one.fact, name, view.addresses)
         except FormatError as error:
             unread.append(NotTested("dataplane", f"{one.provenance.path}", str(error)))
             continue
@@ -100,7 +100,10 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], nodes: Ob
 _PARSED: weakref.WeakKeyDictionary[RawText, dict[_Reading, tuple[ServiceTable, ...]]] = weakref.WeakKeyDictionary()
 
 
-def _parsed(kind: Kind, dump: RawText, node: str, addresses: frozenset[str]) -> tuple[ServiceTable, ...]:
+def parsed(
+    kind: Kind, dump: RawText, node: str = "", addresses: frozenset[str] = frozenset()
+) -> tuple[ServiceTable, ...]:
+    """The tables of one dump, as a node of this name and these addresses reads it. Raises FormatError."""
     readings = _PARSED.setdefault(dump, {})
     reading = (kind, node, addresses)
     if reading not in readings:

@@ -25,6 +25,44 @@ def one_pod_of_two_read_by_its_name() -> Cluster:
     return made
 
 
+def _one_of_two(labels: dict[str, str] | None = None, address: str = "") -> Cluster:
+    """One Pod of two read by its name; the endpoint of the other says nothing of a Pod."""
+    made = one_pod_of_two_read_by_its_name()
+    if labels is not None:
+        made.get("Pod", "web-1")["metadata"]["labels"] = labels
+    for one in made.get("EndpointSlice")["endpoints"]:
+        if one["targetRef"]["name"] == "web-2":
+            del one["targetRef"]
+        elif address:
+            one["addresses"] = [address]
+    return made
+
+
+@broken("inconclusive", None, "SP306", "10.244.2.12", "no Pod has this address")
+def an_address_of_no_pod_beside_one_pod_read_by_its_name() -> Cluster:
+    return _one_of_two()
+
+
+@broken("inconclusive", None, "SP306", "10.244.2.12", "no Pod has this address")
+def an_address_of_no_pod_beside_one_pod_of_other_labels() -> Cluster:
+    return _one_of_two(labels={"app": "other"})
+
+
+@broken("fault", "endpoints", "SP306", "10.244.1.77", "Pod web-1 has 10.244.1.11")
+def one_pod_read_by_its_name_has_another_address() -> Cluster:
+    return _one_of_two(labels={"app": "other"}, address="10.244.1.77")
+
+
+@broken("fault", "endpoints", "SP306", "10.244.2.12", "no Pod has this address", "1 of 2")
+def an_address_of_no_pod_where_all_pods_were_listed() -> Cluster:
+    made = cluster(2).settle()
+    made.drop("Pod", "web-2")
+    for one in made.get("EndpointSlice")["endpoints"]:
+        if one["targetRef"]["name"] == "web-2":
+            del one["targetRef"]
+    return made
+
+
 @broken("fault", "endpoints", "SP306", "web-2", "10.244.2.12")
 def a_listed_slice_names_a_pod_that_the_list_lacks() -> Cluster:
     made = cluster(2).settle()

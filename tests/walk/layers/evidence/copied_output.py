@@ -82,3 +82,26 @@ def warnings_of_kubectl_before_a_healthy_output() -> Cluster:
     made = cluster().settle()
     held = {path: text.decode() for path, text in made.evidence().items()}
     return Cluster(files={path: WARNINGS + text if path == "objects.json" else text for path, text in held.items()})
+
+
+# --- a file that breaks off --------------------------------------------------------------------------------------------
+
+
+def _table_with_one_more(end: str) -> Cluster:
+    """Both nodes send to three Pods, the slice names two; the file of objects ends in ``end``."""
+    three = cluster(3).settle()
+    three.dumps = True
+    dumps = {path: raw.decode() for path, raw in three.evidence().items() if path.endswith(".iptables-save.txt")}
+    two = cluster(2).settle()
+    objects = yaml.safe_dump_all(two.objects) + end
+    return Cluster(files={**dumps, "objects.yaml": objects}, sockets=two.sockets)
+
+
+@broken("fault", "dataplane", "SP603", "10.244.1.13")
+def a_backend_in_no_slice_of_a_whole_file() -> Cluster:
+    return _table_with_one_more("")
+
+
+@broken("inconclusive", None, "SP001", "objects.yaml")
+def a_backend_in_no_slice_of_a_file_that_is_cut_off() -> Cluster:
+    return _table_with_one_more('---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: "web-')

@@ -104,7 +104,7 @@ def _redirected(scope: Scope, item: Expectation) -> ForeignRule | None:
         return None
     backends = ", ".join(str(one) for one in entry.outcome.addresses) if entry.outcome is not None else ""
     text = f"{item.frontend} goes to {backends or 'no backend'} by a CiliumLocalRedirectPolicy"
-    return ForeignRule(entry.lines[0] if entry.lines else 0, LOCAL_REDIRECT, "redirect", text)
+    return ForeignRule(entry.lines[0] if entry.lines else 0, LOCAL_REDIRECT, "redirect", text, frontend=item.frontend)
 
 
 def _join(found: _Found, rows: Iterable[Row], origin: Origin) -> None:

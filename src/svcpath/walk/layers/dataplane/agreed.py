@@ -5,14 +5,14 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.findings.finding import Evidence, Finding, Hypothesis, Standing, Status
 from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Origin, Packet, Verdict, expected, trace
-from svcpath.walk.layers.dataplane.compared import Compared, rule_at
+from svcpath.walk.layers.dataplane.compared import Compared, place
 from svcpath.walk.scene import Scene
 
 
-def redirected(one: Compared, frontends: set[str]) -> str:
+def redirected(one: Compared, frontends: set[Frontend]) -> str:
     """The first of the frontends that a CiliumLocalRedirectPolicy gives to Pods of the node, in words."""
     for rule in one.report.foreign:
-        if rule.chain == LOCAL_REDIRECT and any(rule.text.startswith(f"{place} ") for place in frontends):
+        if rule.chain == LOCAL_REDIRECT and rule.frontend in frontends:
             return rule.text
     return ""
 
@@ -50,10 +50,8 @@ def no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
         return []
     frontend = Frontend(service.cluster_ips[0], port.protocol, port.port)
     lines = [rule.line for rule in outcome.rules if rule.line]
-    where = rule_at(one, lines[-1] if lines else 0)
     none = Evidence(
-        f"{one.node.label} has none for {frontend} {where.sentence.removeprefix(one.node.label + chr(39) + 's table ')}",
-        where.observation,
+        f"{one.node.label} has none for {frontend} {place(one, lines[-1] if lines else 0)}", one.dump.observation
     )
     return [
         Finding(

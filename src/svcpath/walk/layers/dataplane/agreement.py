@@ -67,7 +67,7 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
                 seen.add(key)
                 findings.append(_finding(view, one, row))
         mine = {
-            str(item.frontend)
+            item.frontend
             for item in expected(service, [each.fact for each in view.slices], one.node.view)
             if (6 if ":" in item.frontend.address else 4) in one.dump.table.families
         }

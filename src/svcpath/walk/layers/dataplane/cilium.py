@@ -9,8 +9,8 @@ from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Sta
 from svcpath.models.dataplanes.cilium import backends as read_backends
 from svcpath.models.dataplanes.cilium import ct_entries
 from svcpath.models.dataplanes.conntrack import lost_backends
-from svcpath.models.dataplanes.parse import parse
 from svcpath.walk.ask import Asking
+from svcpath.walk.nodes.tables import parsed
 from svcpath.walk.scene import Scene, host_port
 
 
@@ -27,7 +27,7 @@ def check(view: Scene, node: str) -> Asking[Judgement]:
     addresses = set(view.service.cluster_ips) if view.service else set()
     try:
         known = {key: value for one in backends.present for key, value in read_backends(one.fact.text)[0].items()}
-        tables = [table for one in lists.present for table in parse(one.kind, one.fact.text)]
+        tables = [table for one in lists.present for table in parsed(one.kind, one.fact)]
         flows = [(entry, one) for one in entries.present for entry in ct_entries(one.fact.text)[0]]
     except FormatError:
         return Judgement(looked=False)  # the recogniser's finding names the damaged file

@@ -19,8 +19,10 @@ class Compared(msgspec.Struct, frozen=True):
     plane: Plane
 
 
-def rule_at(one: Compared, line: int) -> Evidence:
-    # A live look has no file: the kind of dump names it.
-    path = one.dump.place
-    said = f", line {line}" if line else ""
-    return Evidence(f"{one.node.label}'s table ({path}{said})", one.dump.observation)
+def place(compared: Compared, line: int) -> str:
+    """ "(w1.nft, line 7)"; a live look has no file, so the kind of dump names it."""
+    return f"({compared.dump.place}, line {line})" if line else f"({compared.dump.place})"
+
+
+def rule_at(compared: Compared, line: int) -> Evidence:
+    return Evidence(f"{compared.node.label}'s table {place(compared, line)}", compared.dump.observation)

@@ -21,9 +21,15 @@ from svcpath.walk.scene import Scene
 
 
 def settings(
-    service: Service | None, dialect: Dialect | None, sysctls: Reply, durations: Reply, kernels: tuple[str, ...]
+    service: Service | None,
+    dialect: Dialect | None,
+    sysctls: Reply,
+    durations: Reply,
+    kernels: tuple[str, ...],
+    silent: str = "",
 ) -> Judgement:
-    """Settings that break or delay connections. A delay counts once connect times show it."""
+    """Settings that break or delay connections. A delay counts once connect times show it. ``silent``: the node on which no
+    probe gets an answer; a setting by which it drops them explains Pods that are not ready."""
     findings: list[Finding] = []
     kernel = kernel_release(kernels)
     affinity = service is not None and service.spec.session_affinity == "ClientIP"
@@ -33,13 +39,14 @@ def settings(
             if setting.weight is Weight.DELAYS:
                 findings.extend(_delay(setting, one, durations))
             elif setting.weight is Weight.BREAKS and "quiescent" not in setting.key:
-                findings.append(_breaks(setting, one))
+                starves = setting.drops and bool(silent) and one.provenance.node == silent
+                findings.append(_breaks(setting, one, explaining=starves))
     judged = bool(sysctls.present) and dialect is not None
     phrase = "kernel settings as they should be" if judged and not findings and service is None else ""
     return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
 
-def _breaks(setting: Setting, one: Observation[Any]) -> Finding:
+def _breaks(setting: Setting, one: Observation[Any], *, explaining: bool = False) -> Finding:
     return finding(
         "SP617",
         Status.FAIL,
@@ -47,6 +54,7 @@ def _breaks(setting: Setting, one: Observation[Any]) -> Finding:
         evidence=(Evidence(f"{setting.key} = {setting.value}", one),),
         standing=Standing.SUPPORTED,
         remedy=f"sysctl -w {setting.key}={setting.wanted}" if setting.wanted else "",
+        explaining=explaining,
         key=setting.key,
     )
 

@@ -140,8 +140,9 @@ def _around(
     table = planes[0].used.table if planes and planes[0].used else None
     dialect = table.dialect if table is not None else None
     kernels = tuple(one.report.kernel for one in reports if one.report.kernel)
+    silent = (yield from starved.node_of_silent_probes(view)) if sysctls.present else ""
     judgements = [
-        (yield from starved.explained(view, kernel.settings(view.service, dialect, sysctls, durations, kernels))),
+        kernel.settings(view.service, dialect, sysctls, durations, kernels, silent),
         kernel.persistence(view, table, connections, sysctls),
         kernel.hairpin(view, hairpin, attempts, table),
         kernel.bridge(view, hairpin, sysctls, attempts),

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.findings.finding import Finding, Judgement, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
@@ -19,26 +16,13 @@ from svcpath.walk.subjects.readiness import why_not_ready
 _TIMED_OUT = re.compile(r"deadline exceeded|time[d -]*out", re.I)
 
 
-def explained(view: Scene, judged: Judgement) -> Asking[Judgement]:
-    """``judged`` of a node's kernel settings; its full table explains that no Pod is ready where every Pod that is not runs on
-    that node, and its probes get no answer."""
-    full = [one for one in judged.findings if one.status is Status.FAIL and "nf_conntrack_count" in one.sentence]
-    unready = [one for one in view.selected if one.fact.ready is False and not one.fact.deleting]
-    if not full or not unready:
-        return judged
+def node_of_silent_probes(view: Scene) -> Asking[str]:
+    """The node on which every Pod of the Service runs that is not ready, where none of their probes gets an answer; empty
+    otherwise. Its full table explains that they are not ready."""
+    unready = [pod.fact for pod in view.selected if pod.fact.ready is False and not pod.fact.deleting]
+    homes = {pod.spec.node_name for pod in unready}
+    if len(homes) != 1:
+        return ""
     events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
-    silent = all(_TIMED_OUT.search(why_not_ready(one.fact, events.present)) for one in unready)
-    homes = {one.fact.spec.node_name for one in unready}
-    return msgspec.structs.replace(
-        judged,
-        findings=tuple(
-            msgspec.structs.replace(one, explains=("SP304",))
-            if silent and one in full and homes == {_node(one)}
-            else one
-            for one in judged.findings
-        ),
-    )
-
-
-def _node(found: Finding) -> str:
-    return next((one.observation.provenance.node for one in found.evidence if one.observation is not None), "")
+    silent = all(_TIMED_OUT.search(why_not_ready(pod, events.present)) for pod in unready)
+    return (homes.pop() or "") if silent else ""

@@ -6,6 +6,8 @@ domain is the cluster's own is not looked at: a Service of that name and namespa
 
 from __future__ import annotations
 
+from typing import Any
+
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
@@ -27,7 +29,8 @@ def check(service: Service) -> Asking[Judgement]:
     place = f"{name}.{namespace}, which externalName names"
     if target is None or target.is_external_name:
         why = "it is an ExternalName again" if target is not None else reply.why or "not in the evidence"
-        return _gap(place, why, shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace))
+        command = shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace)
+        return _gap(place, why, command, reply.in_vain)
     slices = (yield from ask.slices(namespace, name)).present
     if not slices:
         command = shell(
@@ -55,8 +58,8 @@ def check(service: Service) -> Asking[Judgement]:
     return Judgement(findings=(found,))
 
 
-def _gap(place: str, why: str, command: str) -> Judgement:
-    gap = NotTested("endpoints", f"the endpoints of {place}", why, command)
+def _gap(place: str, why: str, command: str, looks: tuple[Observation[Any], ...] = ()) -> Judgement:
+    gap = NotTested("endpoints", f"the endpoints of {place}", why, command, looks)
     return Judgement(not_tested=(gap,), phrase=f"those of {place}")
 
 

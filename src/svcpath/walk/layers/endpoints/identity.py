@@ -6,10 +6,12 @@ endpoints by address and port (pkg/proxy/endpointslicecache.go), and of duplicat
 
 from __future__ import annotations
 
+import enum
+
 import msgspec
 
 from svcpath.evidence.facts.addresses import canonical
-from svcpath.evidence.facts.kubernetes import Object
+from svcpath.evidence.facts.kubernetes import Object, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
@@ -20,13 +22,45 @@ from svcpath.walk.scene import EndpointView, Scene
 from svcpath.walk.subjects.slices import CONTROLLER, MIRRORING
 
 
+class Wrong(enum.Enum):
+    """Why an endpoint is not who it says. ``CONTRADICTED`` are shown by the Pod itself, which was read; the others rest on
+    what is missing among the Pods, and so on whether all were read."""
+
+    NOT_THERE = "Pod {name} is not among the Pods"
+    OTHER_ADDRESS = "Pod {name} has {ips}"
+    ENDED = "Pod {name} has ended ({phase})"
+    NOBODYS_ADDRESS = "no Pod has this address"
+
+
+_CONTRADICTED = frozenset({Wrong.OTHER_ADDRESS, Wrong.ENDED})
+
+
+class Stranger(msgspec.Struct, frozen=True):
+    """An endpoint that is not who it says, and why. ``pod`` is the one that its targetRef names, where it was read."""
+
+    endpoint: EndpointView
+    wrong: Wrong
+    pod: Pod | None = None
+
+    @property
+    def text(self) -> str:
+        """In words for people."""
+        reference = self.endpoint.endpoint.target_ref
+        return self.wrong.value.format(
+            name=reference.name if reference else "",
+            ips=", ".join(self.pod.ips) if self.pod else "",
+            phase=self.pod.status.phase if self.pod else "",
+        )
+
+
 def check(view: Scene) -> Asking[Judgement]:
     if not view.endpoints:
         return Judgement(looked=False)
-    gone, gaps = yield from _gone(view)
     unlisted = _unlisted(view)
-    if gone and unlisted and _read_before(view):
-        gone, unlisted = [_of_another_time(one) for one in gone], []
+    read_before = bool(unlisted) and _read_before(view)
+    gone, gaps = yield from _gone(view, fails="" if read_before else "; that share of new connections fails")
+    if gone and read_before:
+        gone, unlisted = [_of_another_time(found) for found in gone], []
     return Judgement(findings=(*gone, *_twice(view), *unlisted), not_tested=gaps)
 
 
@@ -50,28 +84,28 @@ def _version(one: Object) -> int:
     return int(text) if text.isdecimal() and text.isascii() and len(text) < 30 else -1
 
 
-def _of_another_time(one: Finding) -> Finding:
+def _of_another_time(found: Finding) -> Finding:
     """The finding as what two readings of different times show alike."""
     return msgspec.structs.replace(
-        one,
+        found,
         status=Status.INCONCLUSIVE,
-        sentence=f"{one.sentence.partition('; that share')[0]}; ready Pods newer than the slices are in none: either the slices "
+        sentence=f"{found.sentence}; ready Pods newer than the slices are in none: either the slices "
         "were read before the Pods, or their controller stands still",
         hypotheses=tuple(
             msgspec.structs.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
-            for each in one.hypotheses
+            for each in found.hypotheses
         ),
         remedy="Read slices and Pods at one time: kubectl get endpointslices,pods -o yaml.",
     )
 
 
-def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
+def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
     """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that nobody
-    looked for is a gap."""
+    looked for is a gap. ``fails``: the sentence's end, what that means for connections."""
     service = view.service
     if not view.pods or service is None or not service.spec.selector:
         return [], ()
-    bad: list[tuple[EndpointView, str]] = []
+    bad: list[Stranger] = []
     outside: list[EndpointView] = []
     unseen: list[str] = []
     deleted = False
@@ -91,14 +125,14 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
                     unseen.append(reference.name)
                     continue
                 deleted = deleted or looked.complete
-                bad.append((endpoint, f"Pod {reference.name} is not among the Pods"))
+                bad.append(Stranger(endpoint, Wrong.NOT_THERE))
             elif pod.fact.ips and endpoint.address not in {canonical(ip) for ip in pod.fact.ips}:
-                bad.append((endpoint, f"Pod {reference.name} has {', '.join(pod.fact.ips)}"))
+                bad.append(Stranger(endpoint, Wrong.OTHER_ADDRESS, pod.fact))
             elif pod.fact.finished:
-                bad.append((endpoint, f"Pod {reference.name} has ended ({pod.fact.status.phase})"))
+                bad.append(Stranger(endpoint, Wrong.ENDED, pod.fact))
         elif not view.pods.at(endpoint.address):
             if endpoint.slice.managed_by == CONTROLLER or not endpoint.slice.managed_by:
-                bad.append((endpoint, "no Pod has this address"))
+                bad.append(Stranger(endpoint, Wrong.NOBODYS_ADDRESS))
             else:
                 outside.append(endpoint)
     gaps: tuple[NotTested, ...] = ()
@@ -111,24 +145,25 @@ def _gone(view: Scene) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
     total = len(view.usable)
     share = f"{len(bad)} of {total} backends"
     complete = view.pods_reply.complete or deleted
-    listed = "; ".join(f"{endpoint.address} in slice {endpoint.slice.name}: {why}" for endpoint, why in bad[:3])
-    contradicted = any("has" in why and "not among" not in why for _, why in bad)
+    shown = [stranger.endpoint for stranger in bad[:3]]
+    listed = "; ".join(
+        f"{stranger.endpoint.address} in slice {stranger.endpoint.slice.name}: {stranger.text}" for stranger in bad[:3]
+    )
+    contradicted = any(stranger.wrong in _CONTRADICTED for stranger in bad)
+    all_read = bool(view.selected) and not view.pods_reply.partial and not view.pods_sampled
     return [
         finding(
             "SP306",
-            Status.FAIL
-            if complete or contradicted or (view.selected and not view.pods_reply.partial)
-            else Status.INCONCLUSIVE,
-            f"{share} point at {_what(bad)} ({listed}); that share of new connections fails",
+            Status.FAIL if complete or contradicted or all_read else Status.INCONCLUSIVE,
+            f"{share} point at {_what(bad)} ({listed}){fails}",
             evidence=tuple(
-                Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation)
-                for endpoint, _ in bad[:3]
+                Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation) for endpoint in shown
             )
-            + tuple(Evidence(f"Pod {endpoint.pod.fact.name}", endpoint.pod) for endpoint, _ in bad[:3] if endpoint.pod),
+            + tuple(Evidence(f"Pod {endpoint.pod.fact.name}", endpoint.pod) for endpoint in shown if endpoint.pod),
             standing=Standing.PROVEN if complete else Standing.SUPPORTED,
             share=share,
             namespace=view.request.namespace,
-            address=bad[0][0].address,
+            address=bad[0].endpoint.address,
         )
     ], gaps
 
@@ -150,10 +185,11 @@ def _outside(view: Scene, held: list[EndpointView]) -> Finding:
     )
 
 
-def _what(bad: list[tuple[EndpointView, str]]) -> str:
-    if all(endpoint.pod is not None and endpoint.pod.fact.finished for endpoint, _ in bad):
+def _what(bad: list[Stranger]) -> str:
+    pods = [stranger.endpoint.pod for stranger in bad]
+    if all(pod is not None and pod.fact.finished for pod in pods):
         return "a Pod that has ended" if len(bad) == 1 else "Pods that have ended"
-    if all(endpoint.pod is not None and not endpoint.pod.fact.finished for endpoint, _ in bad):
+    if all(pod is not None and not pod.fact.finished for pod in pods):
         return "an address that its Pod does not have" if len(bad) == 1 else "addresses that their Pods do not have"
     return "a Pod that is not there" if len(bad) == 1 else "Pods that are not there"
 

@@ -25,6 +25,7 @@ def layer(view: Scene) -> Asking[Answer]:
             "the endpoints",
             view.slices_reply.why or "no EndpointSlice in the evidence",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
+            view.slices_reply.in_vain,
         )
         return answer([Judgement(not_tested=(gap,), looked=False)])
     trouble = failed(view.slices_reply.observations)
@@ -50,7 +51,7 @@ def layer(view: Scene) -> Asking[Answer]:
 
 def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[Answer]:
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
-    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command)
+    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command, (trouble,))
     judged = yield from selection.check(view)
     selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
     return answer([selected, Judgement(not_tested=(gap,), looked=False)])

@@ -29,6 +29,7 @@ def check(view: Scene) -> Asking[Judgement]:
             "the Pods that the selector picks",
             view.pods_reply.why,
             f"kubectl {scope(service.namespace)} get pods -o yaml",
+            view.pods_reply.in_vain,
         )
         return Judgement(not_tested=(gap,), looked=False)
     if view.selected:

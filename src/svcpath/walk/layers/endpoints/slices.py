@@ -6,6 +6,8 @@ Sources: pkg/controller/endpointslice (one controller per Service with a selecto
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
@@ -23,7 +25,11 @@ def check(view: Scene) -> Asking[Judgement]:
     every = yield from ask.one(Need(Kind.ENDPOINT_SLICE, namespace=view.request.namespace))
     endpoints = yield from ask.one(needs.endpoints(view.request))
     if not view.slices:
-        return _none(view, have_endpoints=bool(endpoints.present), orphans=_strays(view, every.present))
+        return _none(
+            view,
+            have_endpoints=bool(endpoints.present),
+            orphans=[_stray(view, slice_) for slice_ in _strays(view, every.present)],
+        )
     return Judgement(findings=(*_mirrored(view), *_orphans(view, every.present)))
 
 
@@ -54,7 +60,9 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
         )
         return Judgement(findings=(missing, *orphans))
     if view.slices_reply.unreadable:
-        gap = NotTested("endpoints", f"the slices of {service.name}", view.slices_reply.why, command)
+        gap = NotTested(
+            "endpoints", f"the slices of {service.name}", view.slices_reply.why, command, view.slices_reply.in_vain
+        )
         return Judgement(findings=tuple(orphans), not_tested=(gap,), looked=False)
     if not any(one.fact.ready for one in view.selected):
         return Judgement(findings=tuple(orphans))  # selection.py and readiness.py have the reason
@@ -123,40 +131,35 @@ def _percent(part: int, whole: int) -> str:
     return f"{round(100 * part / whole)} %" if whole else "0 %"
 
 
-def _strays(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> list[Finding]:
+def _strays(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> Iterator[Observation[EndpointSlice]]:
     """Slices that were meant for this Service and miss it: no label, or another name on a slice named after it."""
     service = view.service
     if service is None:
-        return []
-    findings = []
-    for one in every:
-        each = one.fact
-        label = each.service_name
-        if label == service.name or not (each.name == service.name or each.name.startswith(f"{service.name}-")):
+        return
+    for slice_ in every:
+        name, label = slice_.fact.name, slice_.fact.service_name
+        if label == service.name or not (name == service.name or name.startswith(f"{service.name}-")):
             continue
-        if any(
-            owner.kind == "Service" and owner.name != service.name for owner in each.metadata.owner_references or ()
-        ):
-            continue
-        said = f"is labelled kubernetes.io/service-name={label}" if label else "has no label kubernetes.io/service-name"
-        findings.append(
-            finding(
-                "SP311",
-                Status.FAIL if not view.slices else Status.WARN,
-                f"slice {each.name} {said}, so it belongs to no Service {service.name}",
-                evidence=(Evidence(f"slice {each.name} {said}", one),),
-                standing=Standing.SUPPORTED,
-                namespace=service.namespace,
-                service=label or service.name,
-            )
-        )
-    return findings
+        owners = slice_.fact.metadata.owner_references or ()
+        if not any(owner.kind == "Service" and owner.name != service.name for owner in owners):
+            yield slice_
+
+
+def _stray(view: Scene, slice_: Observation[EndpointSlice]) -> Finding:
+    name, label = slice_.fact.name, slice_.fact.service_name
+    labelled = f"is labelled kubernetes.io/service-name={label}" if label else "has no label kubernetes.io/service-name"
+    return finding(
+        "SP311",
+        Status.FAIL if not view.slices else Status.WARN,
+        f"slice {name} {labelled}, so it belongs to no Service {view.request.service}",
+        evidence=(Evidence(f"slice {name} {labelled}", slice_),),
+        standing=Standing.SUPPORTED,
+        namespace=view.request.namespace,
+        service=label or view.request.service,
+    )
 
 
 def _orphans(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> list[Finding]:
-    """With slices of its own, a stray slice named after the Service is a warning."""
-    return [
-        one
-        for one in _strays(view, every)
-        if any(each.fact.managed_by not in (CONTROLLER, MIRRORING) and each.fact.name in one.sentence for each in every)
-    ]
+    """With slices of its own, a stray slice named after the Service is a warning; a controller's is its own affair."""
+    by_hand = (slice_ for slice_ in _strays(view, every) if slice_.fact.managed_by not in (CONTROLLER, MIRRORING))
+    return [_stray(view, slice_) for slice_ in by_hand]

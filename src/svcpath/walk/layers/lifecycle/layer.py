@@ -16,7 +16,7 @@ def layer(view: Scene) -> Asking[Answer]:
     request = view.request
     workloads = yield from ask.one(needs.workloads(request))
     if not workloads.present and not view.endpoints and not view.selected:
-        gap = NotTested("lifecycle", "rollouts", workloads.why or "no workload in the evidence")
+        gap = NotTested("lifecycle", "rollouts", workloads.why or "no workload in the evidence", "", workloads.in_vain)
         return answer([Judgement(not_tested=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]

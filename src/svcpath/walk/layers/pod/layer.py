@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from svcpath.evidence.facts.need import Cost, Kind, Need
+from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.finding import Answer, Judgement, NotTested, answer
 from svcpath.findings.shell import shell
@@ -46,6 +49,7 @@ def layer(view: Scene) -> Asking[Answer]:
             "a direct connection to the Pods",
             _why(attempts) if tcp else "only a reply of the application would show it",
             command if tcp else "",
+            _tried(attempts) if tcp else (),
         )
         judgements.append(Judgement(not_tested=(gap,), looked=False))
     judgements.append((yield from _client(request)))
@@ -70,10 +74,15 @@ def _client(request: Request) -> Asking[Judgement]:
             namespace=request.client_namespace,
             client=request.client_name,
         ),
+        reply.in_vain,
     )
     return Judgement(not_tested=(gap,), looked=False)
 
 
+def _tried(attempts: Reply) -> tuple[Observation[Any], ...]:
+    """Looks on a cluster that gave no connection."""
+    return tuple(look for look in attempts.in_vain if look.provenance.command and look.provenance.source == "kube")
+
+
 def _why(attempts: Reply) -> str:
-    tried = [one.why for one in attempts.observations if one.provenance.command and one.provenance.source == "kube"]
-    return "; ".join(dict.fromkeys(tried)) or "no recorded connection attempts"
+    return "; ".join(dict.fromkeys(look.why for look in _tried(attempts))) or "no recorded connection attempts"

@@ -92,6 +92,7 @@ def _no_conf(request: Request, client: Client) -> NotTested:
             ns=namespace,
             pod=request.client_name or "CLIENT-POD",
         ),
+        client.not_seen,
     )
 
 

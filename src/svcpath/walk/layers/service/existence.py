@@ -26,7 +26,9 @@ def check(view: Scene) -> Asking[Judgement]:
         gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
         return Judgement(not_tested=(gap,), looked=False)
     if view.service_reply.unreadable:
-        gap = NotTested("service", f"Service {request.service}", view.service_reply.why, command)
+        gap = NotTested(
+            "service", f"Service {request.service}", view.service_reply.why, command, view.service_reply.in_vain
+        )
         return Judgement(not_tested=(gap,), looked=False)
     everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
     evidence = tuple(

@@ -1,0 +1,76 @@
+"""What one layer comes to: the worst leads, its own before another layer's, and a layer that looked at nothing says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcpath.findings.finding import Answer, NotTested, Status
+from tests.judge.build import found, judged, layer, said
+
+PASS, WARN, FAIL, OPEN = Status.PASS, Status.WARN, Status.FAIL, Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status", "leads"),
+    [
+        ((WARN, FAIL), FAIL, 1),
+        ((WARN, OPEN), OPEN, 1),
+        ((OPEN, FAIL, WARN), FAIL, 1),
+        ((WARN, WARN), WARN, 0),
+        ((FAIL, FAIL), FAIL, 0),
+        ((PASS, WARN), WARN, 1),
+    ],
+)
+def test_the_worst_finding_leads_and_of_equals_the_first(
+    statuses: tuple[Status, ...], status: Status, leads: int
+) -> None:
+    findings = [found("SP305", "endpoints", each, sentence=f"number {at}") for at, each in enumerate(statuses)]
+    result = layer(judged({"endpoints": said(*findings)}), "endpoints")
+    assert (result.status, result.sentence) == (status, f"number {leads}")
+
+
+def test_a_layers_own_finding_leads_before_an_equal_one_that_an_earlier_layer_showed() -> None:
+    moved, own = found("SP306", "endpoints", sentence="moved"), found("SP305", "endpoints", sentence="own")
+    diagnosis = judged({"resolution": said(moved), "endpoints": said(own)})
+    assert layer(diagnosis, "endpoints").sentence == "own"
+    assert [one.sentence for one in layer(diagnosis, "endpoints").findings] == ["own", "moved"]
+    assert layer(diagnosis, "resolution").status is PASS
+
+
+def test_a_worse_finding_that_another_layer_showed_leads_before_the_own() -> None:
+    moved, own = found("SP306", "endpoints", sentence="moved"), found("SP305", "endpoints", WARN, sentence="own")
+    diagnosis = judged({"dataplane": said(moved), "endpoints": said(own)})
+    assert (layer(diagnosis, "endpoints").status, layer(diagnosis, "endpoints").sentence) == (FAIL, "moved")
+
+
+def test_the_same_finding_of_two_layers_counts_once() -> None:
+    finding = found("SP305", "endpoints")
+    assert len(layer(judged({"endpoints": said(finding), "ports": said(finding)}), "endpoints").findings) == 1
+
+
+def test_a_layer_with_nothing_bad_passes_with_its_phrases() -> None:
+    remark = found("SP602", "dataplane", PASS, sentence="no reject")
+    result = layer(judged({"dataplane": said(remark, passes=("w1 agrees", "w2 agrees"))}), "dataplane")
+    assert (result.status, result.sentence) == (PASS, "w1 agrees, w2 agrees")
+
+
+GAP = NotTested("pod", "a connection", "nobody tried")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (Answer(gaps=(GAP,)), "nobody tried"),
+        (Answer(gaps=(GAP, GAP)), "nobody tried"),
+        (Answer(gaps=(GAP,), otherwise="no port"), "no port"),
+        (Answer(), "nothing to look at"),
+    ],
+)
+def test_a_layer_that_looked_at_nothing_is_not_tested_and_says_why(answer: Answer, sentence: str) -> None:
+    result = layer(judged({"pod": answer}), "pod")
+    assert (result.status, result.sentence) == (Status.NOT_TESTED, sentence)
+
+
+def test_a_finding_of_a_layer_that_looked_at_nothing_else_counts() -> None:
+    remark = Answer(findings=(found("SP602", "dataplane", PASS, sentence="no reject"),))
+    assert layer(judged({"dataplane": remark}), "dataplane").status is PASS
