@@ -167,8 +167,9 @@ def _all() -> Iterator[Printed]:
 ALL = list(_all())
 
 #: What no recorded evidence has for a tool to show: a node that only a list of nodes tells of; an option of a socket; two
-#: clusters at once; what a terminal printed beside it; manifests that are not applied; objects whose file is cut off.
+#: clusters at once; what a terminal printed beside it; a file that is cut off; manifests that are not applied.
 ELSEWHERE = {
+    ("a_backend_in_no_slice_of_a_file_that_is_cut_off", "SP603"),
     ("manifests_whose_selector_misses_the_template", "SP301"),
     ("manifests_whose_target_port_the_template_does_not_name", "SP401"),
     ("two_clusters_side_by_side", "SP306"),
@@ -178,7 +179,6 @@ ELSEWHERE = {
     ("57-calico-bpf-dead-node-backend", "SP504"),
     ("a_list_of_nodes_with_one_that_is_not_ready", "SP504"),
     ("a_wildcard_socket_of_ipv6_alone", "SP405"),
-    ("a_backend_in_no_slice_of_a_file_that_is_cut_off", "SP603"),
 }
 
 

@@ -25,7 +25,7 @@ def one_pod_of_two_read_by_its_name() -> Cluster:
     return made
 
 
-def _one_of_two(labels: dict[str, str] | None = None, address: str = "") -> Cluster:
+def _one_of_two(labels: dict[str, str] | None = None) -> Cluster:
     """One Pod of two read by its name; the endpoint of the other says nothing of a Pod."""
     made = one_pod_of_two_read_by_its_name()
     if labels is not None:
@@ -33,8 +33,6 @@ def _one_of_two(labels: dict[str, str] | None = None, address: str = "") -> Clus
     for one in made.get("EndpointSlice")["endpoints"]:
         if one["targetRef"]["name"] == "web-2":
             del one["targetRef"]
-        elif address:
-            one["addresses"] = [address]
     return made
 
 
@@ -46,11 +44,6 @@ def an_address_of_no_pod_beside_one_pod_read_by_its_name() -> Cluster:
 @broken("inconclusive", None, "SP306", "10.244.2.12", "no Pod has this address")
 def an_address_of_no_pod_beside_one_pod_of_other_labels() -> Cluster:
     return _one_of_two(labels={"app": "other"})
-
-
-@broken("fault", "endpoints", "SP306", "10.244.1.77", "Pod web-1 has 10.244.1.11")
-def one_pod_read_by_its_name_has_another_address() -> Cluster:
-    return _one_of_two(labels={"app": "other"}, address="10.244.1.77")
 
 
 @broken("fault", "endpoints", "SP306", "10.244.2.12", "no Pod has this address", "1 of 2")
