@@ -20,6 +20,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Then
 from svcpath.evidence.sources.kube import ClusterSource
+from svcpath.evidence.sources.recording import RecordingSource
 from svcpath.walk import layers
 from tests.evidence.live.conftest import Source
 from tests.fixtures.recorded_api import Api
@@ -104,6 +105,17 @@ def test_without_a_service_nothing_is_expected(scripted: Api, source: Source) ->
         with pytest.raises(UsageError, match="several Services could be meant"):
             svcpath.diagnose(noting, Request(namespace=NAMESPACE))
     assert noting.expected == []
+
+
+def test_a_second_walk_over_a_log_expects_nothing_that_is_in_it(scripted: Api, source: Source) -> None:
+    with source(scripted) as cluster:
+        noting = Noting(cluster)
+        recorder = RecordingSource(noting)
+        first = svcpath.diagnose(recorder, REQUESTS["with a client"])
+        expected = [need for need in noting.expected if need not in recorder.log]
+        noting.expected.clear()
+        assert svcpath.diagnose(recorder, REQUESTS["with a client"]) == first
+    assert noting.expected == expected
 
 
 FOLDER = Path(layers.__path__[0])
