@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: readme help demo test check lint types architecture format bench lock clean lab lab-down score recordings drill drill-load
+.PHONY: readme help demo test check lint types architecture format bench parity lock clean lab lab-down score recordings drill drill-load
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
 	@echo "make test    linters, types, architecture and every test this machine can run"
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
+	@echo "make parity  verdicts of an older commit and of this one over every case, recording and bundle (BEFORE=COMMIT)"
 	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
 	@echo "make drill-load  the recorder at 1,000 new connections a second while 20 Pods are replaced (root); results/drain/"
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
@@ -68,6 +69,11 @@ test: check $(VENV)/.compiled $(if $(shell command -v chromium),$(VENV)/.browser
 
 bench: $(VENV)/.dev $(VENV)/.compiled
 	$(BIN)/python -m tests.bench
+
+# What two commits say of every case, input, recording and bundle; BEFORE names the older one.
+BEFORE ?= 61429cb
+parity: $(VENV)/.dev
+	$(BIN)/python -m tests.parity $(BEFORE) --allow tests/parity/expected.yaml
 
 drill: $(VENV)/.dev $(VENV)/.compiled
 	@mkdir -p results/drain
