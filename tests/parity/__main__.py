@@ -11,7 +11,6 @@ form), 1 otherwise.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,26 +20,20 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from tests.fixtures.commits import ROOT, checked_out
 from tests.parity.expected import Expected, read, unseen
 from tests.parity.inputs import inputs, write
 from tests.parity.side import Progress, answers
 
-ROOT = Path(__file__).parents[2]
-
 
 @contextmanager
 def sources(commit: str) -> Iterator[Path]:
-    """The sources of a commit, in a work tree that is removed afterwards."""
+    """The sources of a commit, or those of a folder."""
     if (Path(commit) / "src").is_dir():
         yield Path(commit).resolve() / "src"
         return
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
-        subprocess.run(["git", "-C", ROOT, "worktree", "add", "-q", "--detach", tree, commit], check=True)
-        try:
-            yield tree / "src"
-        finally:
-            subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", tree], check=True)
+    with checked_out(commit) as tree:
+        yield tree / "src"
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], *, sentences: bool) -> list[str]:
