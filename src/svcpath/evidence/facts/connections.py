@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import enum
+import re
+
 import msgspec
 
 #: How the error of an attempt begins that connected, was greeted in HTTP, and got nothing back.
 NO_REPLY = "no reply in"
+
+
+class Unanswered(enum.Enum):
+    """What came instead of an HTTP reply to a greeting in HTTP."""
+
+    SILENCE = "silence"
+    END = "end"  #: the connection ended or was reset, or what came is no HTTP
+
+
+#: The words of curl, Python and the dial scripts of this project for the second.
+_ENDED = re.compile(r"closed without|no HTTP reply|empty reply|reset by peer|remote end closed", re.I)
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +53,15 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     padded: int = 0
     segment: int = 0
     unacknowledged: int | None = None
+
+    @property
+    def unanswered(self) -> Unanswered | None:
+        """Connected, greeted in HTTP, and no HTTP came back: what came instead. None where a reply came, or nothing tells."""
+        if self.outcome != "http-error" or self.status:
+            return None
+        if self.error.lower().startswith(NO_REPLY):
+            return Unanswered.SILENCE
+        return Unanswered.END if _ENDED.search(self.error) else None
 
 
 class Attempts(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,13 +6,12 @@ dropped. So refused and timed out are findings of this layer with rival hypothes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
 
 from svcpath.evidence.facts.addresses import canonical
-from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
+from svcpath.evidence.facts.connections import Attempt, Attempts, Unanswered
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, Judgement, NotTested, Standing, Status
@@ -20,7 +19,6 @@ from svcpath.findings.shell import shell
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene, host_port
 
-_NO_HTTP = re.compile(f"^{NO_REPLY}|closed without|no HTTP reply|empty reply|reset by peer|remote end closed", re.I)
 FAILED = ("refused", "timeout", "reset", "no-route", "error")
 
 
@@ -45,7 +43,7 @@ def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Ju
             continue
         if not failed:
             phrases.append(f"direct {place} {_word(newest)}")
-            if all(_unanswered(one) for one, _ in held):
+            if all(attempt.unanswered for attempt, _ in held):
                 findings.append(_no_http(view, endpoint, port, newest, observation))
             continue
         share = "" if len(failed) == len(held) else f" in {len(failed)} of {len(held)} attempts"
@@ -107,11 +105,6 @@ def _word(attempt: Attempt) -> str:
     return f"connects, {attempt.outcome} {attempt.status or attempt.error}".strip()
 
 
-def _unanswered(attempt: Attempt) -> bool:
-    """Connected, greeted in HTTP, and got no HTTP back."""
-    return attempt.outcome == "http-error" and not attempt.status and bool(_NO_HTTP.search(attempt.error))
-
-
 def _no_http(
     view: Scene, endpoint: EndpointView, port: int, attempt: Attempt, observation: Observation[Attempts]
 ) -> Finding:
@@ -119,7 +112,7 @@ def _no_http(
     there; an end or a reset may also be the answer of another protocol to a greeting in HTTP."""
     place = host_port(endpoint.address, port)
     evidence = (Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.error}", observation),)
-    silent = attempt.error.startswith(NO_REPLY)
+    silent = attempt.unanswered is Unanswered.SILENCE
     return finding(
         "SP506",
         Status.FAIL if silent else Status.INCONCLUSIVE,
