@@ -57,6 +57,10 @@ class Flow(msgspec.Struct, frozen=True):
         return is_local(branch.address, self.local) if branch.dnated else self.to_node
 
 
+#: The name of an affinity list that the dump does not print (``xt`` matches of nft's listing).
+UNPRINTED = "?"
+
+
 class Branch:
     """One branch of the walk: the packet as the rules left it, and what it met.
 

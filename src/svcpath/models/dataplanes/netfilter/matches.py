@@ -6,7 +6,7 @@ here too: ``recent`` and the affinity sets of nftables note on the branch that a
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
+from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, Flow
 from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, address_value, prefix_value
 from svcpath.models.dataplanes.table import Origin
@@ -96,10 +96,10 @@ def _recent(match: Match, rule: Rule, branch: Branch) -> bool | None:
     """No client is known yet, so none is recalled; that the rule would is noted."""
     if match.kind == "xt-recent":
         if rule.target in ("dnat", "dnat-many", "opaque"):
-            branch.remembers = "?"
+            branch.remembers = UNPRINTED
             return True
         if rule.target in ("jump", "goto"):
-            branch.recalls = (*branch.recalls, ("?", 0))
+            branch.recalls = (*branch.recalls, (UNPRINTED, 0))
         return match.negated
     if rule.target in ("jump", "goto"):
         branch.recalls = (*branch.recalls, match.value)

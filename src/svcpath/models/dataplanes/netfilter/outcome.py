@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
+from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, End, Flow
 from svcpath.models.dataplanes.netfilter.masquerade import marks_own_traffic
 from svcpath.models.dataplanes.ruleset import Ruleset
 from svcpath.models.dataplanes.table import Backend, NotUnderstood, Outcome, RuleMet, Share, Verdict
@@ -65,7 +65,7 @@ def _affinity(reached: list[Branch], backends: int) -> tuple[int | None, bool]:
             complete = complete and branch.remembers in {name for name, _ in branch.recalls}
     if len({seconds for _, seconds in recalls}) > 1:
         complete = False
-    if recalls and len(recalls) < backends and not recalls[0][0].startswith("?"):
+    if recalls and len(recalls) < backends and recalls[0][0] != UNPRINTED:
         complete = False
     return recalls[0][1] if recalls else (0 if not complete else None), complete
 

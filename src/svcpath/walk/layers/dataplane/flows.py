@@ -201,11 +201,12 @@ def _crowded(
         clients = {each.flow.original.source for each in judged if each.frontend == one.frontend}
         if len(one.connections) != 1 or len(clients) < 2:
             continue
+        only, _ = one.connections[0]
         findings.append(
             finding(
                 "SP705",
                 Status.WARN,
-                f"all {total} flows go to {busy.partition(' ')[0]}, {len(view.ready)} ready endpoints: per-connection balancing "
+                f"all {total} flows go to {only.address}, {len(view.ready)} ready endpoints: per-connection balancing "
                 f"with long-lived HTTP/2 (port {hint} suggests gRPC); use headless + round_robin, max connection age, or an L7 proxy",
                 evidence=(
                     Evidence(f"conntrack: {busy}", observed),

@@ -19,8 +19,10 @@ from svcpath.models.resolvers.compare import line, mends
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
 
+#: The registry's name of musl up to 1.2.3.
+OLD_MUSL = "musl-1.2.3"
 #: Asked for an unknown client: one of each way to search.
-SEARCHING = ("musl", "musl-1.2.3", "glibc", "go", "c-ares", "hickory")
+SEARCHING = ("musl", OLD_MUSL, "glibc", "go", "c-ares", "hickory")
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -60,7 +62,7 @@ def resolvers_of(client: Client) -> tuple[str, ...]:
             continue
         found.append(key)
         if name.lower() == "musl":
-            found.append("musl-1.2.3")
+            found.append(OLD_MUSL)
     return tuple(dict.fromkeys(found))
 
 
@@ -204,7 +206,7 @@ def _answer(one: Seen, stop: str) -> str:
 def _code(client: Client, failing: list[Seen], working: list[Seen]) -> str:
     conf = client.conf or ""
     searches = [line.split()[1:] for line in conf.splitlines() if line.startswith(("search ", "search\t"))]
-    if searches and "." in searches[-1] and any(one.resolver.endswith("1.2.3") for one in failing):
+    if searches and "." in searches[-1] and any(one.resolver == OLD_MUSL for one in failing):
         return "SP103"
     return "SP102" if working else "SP101"
 

@@ -28,6 +28,8 @@ CODES = {
     "forward-to-loopback": "SP113",
     "template-nxdomain": "SP115",
 }
+#: Those about the cluster zone itself.
+OF_CLUSTER_ZONE = frozenset({"no-cluster-zone", "wrong-cluster-zone"})
 
 
 def cluster_domain(client: Client) -> str:
@@ -51,7 +53,7 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
             own_addresses=own if not local else (),
             host_resolv_conf=host_conf,
         ):
-            if one.severity == "fault" and one.code in CODES and not (local and "cluster-zone" in one.code):
+            if one.severity == "fault" and one.code in CODES and not (local and one.code in OF_CLUSTER_ZONE):
                 findings.extend(_fault(one, config, domain, dns))
         findings.extend(_local_upstream(config, domain, dns, answering))
     for observation, why in answering.damaged:
@@ -97,7 +99,7 @@ def _fault(one: Lint, config: Config, domain: str, dns: ClusterDns) -> list[Find
             f"Corefile line {one.line}: {one.sentence}",
             evidence=(Evidence(f"Corefile ({where}), line {one.line}", config.observation),),
             standing=Standing.SUPPORTED,
-            share="every name of the cluster zone" if "zone" in one.code else "names outside the cluster zone",
+            share="every name of the cluster zone" if one.code in OF_CLUSTER_ZONE else "names outside the cluster zone",
             names={"domain": domain},
         )
     ]
