@@ -99,7 +99,7 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
                 complete=planes.complete and not narrowed,
             )
             elsewhere = plane.without(dump)
-            covered = tuple(text for text in report.not_covered if text not in elsewhere)
+            covered = tuple(gap for gap in report.not_covered if gap.family not in elsewhere)
             report = msgspec.structs.replace(report, not_covered=covered)
             rows.extend(_row(one, tables.label, _path(one, plane, dump)) for one in report.rows)
             undecided.extend(
@@ -133,7 +133,7 @@ def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> 
         stale=stale,
         other=len(kinds) - missing - stale,
         undecided=len(report.undecided),
-        not_covered=report.not_covered,
+        not_covered=tuple(gap.text for gap in report.not_covered),
     )
 
 

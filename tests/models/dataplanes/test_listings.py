@@ -286,7 +286,9 @@ def test_a_local_redirect_policy_is_said_and_not_taken_for_drift() -> None:
     report = _drift(_recognised(text))
     assert report.clean
     assert [rule.line for rule in report.foreign] == [2]
-    assert report.not_covered == ("10.96.40.80:80/tcp goes to 10.244.1.99:53 by a CiliumLocalRedirectPolicy",)
+    assert tuple(gap.text for gap in report.not_covered) == (
+        "10.96.40.80:80/tcp goes to 10.244.1.99:53 by a CiliumLocalRedirectPolicy",
+    )
     assert [row.kind for row in _drift(_recognised(text.replace("LocalRedirect", "ClusterIP    "))).rows]
 
 

@@ -40,10 +40,10 @@ class Plane(msgspec.Struct, frozen=True):
         family = 6 if ":" in address else 4
         return next((dump for dump in self.dumps if family in dump.table.families), self.used)
 
-    def without(self, covered: Dump) -> tuple[str, ...]:
+    def without(self, covered: Dump) -> frozenset[int]:
         """Families that another table in use holds: what ``covered`` lacks of them is no gap."""
-        others = {family for dump in self.dumps if dump is not covered for family in dump.table.families}
-        return tuple(f"IPv{family}" for family in sorted(others - covered.table.families))
+        others = frozenset(family for dump in self.dumps if dump is not covered for family in dump.table.families)
+        return others - covered.table.families
 
 
 def _other_families(node: NodeTables, used: Dump | None, log: str, config: KubeProxyConfig | None) -> tuple[Dump, ...]:

@@ -5,6 +5,7 @@ What it doesn't show is said as such and never taken for a rule that is missing.
 
 from __future__ import annotations
 
+from svcpath.models.dataplanes.drift.difference import NotCovered
 from svcpath.models.dataplanes.drift.scope import Remarks
 from svcpath.models.dataplanes.table import Dialect, ServiceTable
 
@@ -17,7 +18,7 @@ def prefix_of(family: int) -> str:
 def shows(table: ServiceTable, family: int, remarks: Remarks) -> bool:
     """Can frontends of this family be compared at all?"""
     if family not in table.families:
-        remarks.not_covered[f"IPv{family}"] = None
+        remarks.not_covered[NotCovered(f"IPv{family}", family=family)] = None
         return False
     return _translates(table, family, remarks)
 

@@ -85,9 +85,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class NotCovered(msgspec.Struct, frozen=True):
+    """What a dump does not show: a whole ``family`` (4 or 6), or what the slices' backends get of a ``frontend`` that a
+    redirect gives to others. ``text`` says it."""
+
+    text: str
+    family: int | None = None
+    frontend: Frontend | None = None
+
+
 class DriftReport(msgspec.Struct, frozen=True, kw_only=True):
-    """``undecided`` non-empty: what was compared may differ from what the rows say. ``not_covered`` says what the dump
-    does not show at all (a family, a table). ``foreign`` are rules of others on the way, certain and possible."""
+    """``undecided`` non-empty: what was compared may differ from what the rows say. ``not_covered`` is what the dump
+    does not show at all. ``foreign`` are rules of others on the way, certain and possible."""
 
     node: str
     dialect: Dialect
@@ -96,7 +105,7 @@ class DriftReport(msgspec.Struct, frozen=True, kw_only=True):
     backends: int
     undecided: tuple[NotUnderstood, ...] = ()
     foreign: tuple[ForeignRule, ...] = ()
-    not_covered: tuple[str, ...] = ()
+    not_covered: tuple[NotCovered, ...] = ()
 
     @property
     def decided(self) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 
 from svcpath.models.dataplanes.drift import coverage
 from svcpath.models.dataplanes.drift.dating import dated
-from svcpath.models.dataplanes.drift.difference import Kind, Row
+from svcpath.models.dataplanes.drift.difference import Kind, NotCovered, Row
 from svcpath.models.dataplanes.drift.outcome import compare
 from svcpath.models.dataplanes.drift.plain import wanted_of
 from svcpath.models.dataplanes.drift.samples import admitted_by, family_of, packets_to
@@ -79,7 +79,7 @@ def _by_map(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
     redirected = _redirected(scope, item)
     if redirected is not None:
         remarks.of_others(redirected)
-        remarks.not_covered[redirected.text] = None
+        remarks.not_covered[NotCovered(redirected.text, frontend=item.frontend)] = None
         return found
     for origin, source in packets_to(item, scope.sources, admitted_by(scope.table, item.frontend)):
         outcome = _trace(scope, item, origin, source)

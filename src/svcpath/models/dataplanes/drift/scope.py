@@ -9,7 +9,7 @@ from fractions import Fraction
 import msgspec
 
 from svcpath.models.dataplanes.drift.dating import SliceIndex
-from svcpath.models.dataplanes.drift.difference import Kind, Row
+from svcpath.models.dataplanes.drift.difference import Kind, NotCovered, Row
 from svcpath.models.dataplanes.drift.samples import Sources
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector
@@ -70,7 +70,7 @@ class Remarks:
 
     undecided: dict[tuple[int, str], NotUnderstood] = field(default_factory=dict)
     foreign: dict[tuple[int, str], ForeignRule] = field(default_factory=dict)
-    not_covered: dict[str, None] = field(default_factory=dict)
+    not_covered: dict[NotCovered, None] = field(default_factory=dict)
 
     def unread(self, line: NotUnderstood) -> None:
         self.undecided.setdefault((line.line, line.chain), line)

@@ -49,7 +49,7 @@ def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> li
             complete=False,
         )
         elsewhere = plane.without(dump)
-        covered = tuple(text for text in report.not_covered if text not in elsewhere)
+        covered = tuple(gap for gap in report.not_covered if gap.family not in elsewhere)
         compared.append(Compared(node, dump, msgspec.structs.replace(report, not_covered=covered), plane))
     return compared
 
@@ -80,9 +80,9 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
             if not one.plane.left:
                 findings.extend(no_reject(view, service, one))
         gaps.extend(
-            NotTested("dataplane", f"{text} on {one.node.label}", "the dump does not hold it")
-            for text in one.report.not_covered
-            if text not in {rule.text for rule in one.report.foreign}
+            NotTested("dataplane", f"{gap.text} on {one.node.label}", "the dump does not hold it")
+            for gap in one.report.not_covered
+            if gap.frontend is None
         )
     return Judgement(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
 
