@@ -3,35 +3,72 @@ condition's message, then the newest event of the Pod that is about readiness.""
 
 from __future__ import annotations
 
+import enum
+import re
+
+import msgspec
+
 from svcpath.evidence.facts.kubernetes import ContainerState, ContainerStatus, Event, Pod
 from svcpath.evidence.facts.observation import Observation
 
 
-def why_not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> str:
-    """In words, why this Pod is not ready; "not ready" when the evidence does not say."""
+class Cause(enum.Enum):
+    """What keeps a Pod from being ready."""
+
+    DELETED = "deleted"
+    CONTAINER = "container"  #: one waits or has ended
+    INIT_CONTAINER = "init container"  #: one has not ended
+    UNSCHEDULED = "unscheduled"
+    PENDING = "pending"
+    GATE = "readiness gate"
+    PROBE_TIMEOUT = "probe timeout"  #: the kubelet's probe got no answer in time
+    PROBE = "probe"  #: it got an answer that is none, or was refused
+    UNTOLD = "untold"  #: the Ready condition says no more than that it is not
+
+
+class NotReady(msgspec.Struct, frozen=True):
+    """``text`` says it with the kubelet's own words."""
+
+    cause: Cause
+    text: str
+
+
+#: How a probe's event tells that the time was over: of Go's net/http, its context, and gRPC (pkg/probe, v1.35).
+_TIMED_OUT = re.compile(r"deadline exceeded|time[d -]*out", re.I)
+
+
+def not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> NotReady:
+    """Why this Pod is not ready; UNTOLD, "not ready", when the evidence does not say."""
     status = pod.status
     if pod.deleting:
-        return f"terminating since its deletion (deadline {pod.metadata.deletion_timestamp})"
+        return NotReady(Cause.DELETED, f"terminating since its deletion (deadline {pod.metadata.deletion_timestamp})")
     for container in (*(status.init_container_statuses or ()), *(status.container_statuses or ())):
         if not container.ready and (reason := _container_reason(container)):
-            return reason + _event(pod, events, container.state)
+            return NotReady(Cause.CONTAINER, reason + _event(pod, events, container.state))
     if starting := _starting(pod):
-        return starting
+        return NotReady(Cause.INIT_CONTAINER, starting)
+    conditions = {condition.type: condition for condition in reversed(status.conditions or ())}
     if status.phase == "Pending":
-        unscheduled = next(
-            (one for one in status.conditions or () if one.type == "PodScheduled" and one.status == "False"), None
-        )
-        if unscheduled is not None:
-            return f"Pending: {(unscheduled.message or unscheduled.reason or '').rstrip('.')}"
-        return "Pending" + _event(pod, events, None)
+        scheduled = conditions.get("PodScheduled")
+        if scheduled is not None and scheduled.status == "False":
+            text = f"Pending: {(scheduled.message or scheduled.reason or '').rstrip('.')}"
+            return NotReady(Cause.UNSCHEDULED, text)
+        return NotReady(Cause.PENDING, "Pending" + _event(pod, events, None))
     for gate in pod.spec.readiness_gates or ():
-        condition = next((one for one in status.conditions or () if one.type == gate.condition_type), None)
+        condition = conditions.get(gate.condition_type)
         if condition is None or condition.status != "True":
-            return f"readiness gate {gate.condition_type} is {condition.status if condition else 'not set'}"
-    if about := _told(pod, events, frozenset({"Unhealthy"})):
-        return about
-    ready = next((one for one in status.conditions or () if one.type == "Ready"), None)
-    return (ready.message or ready.reason or "not ready").rstrip(".") if ready else "not ready"
+            state = condition.status if condition else "not set"
+            return NotReady(Cause.GATE, f"readiness gate {gate.condition_type} is {state}")
+    if probed := _told(pod, events, frozenset({"Unhealthy"})):
+        return NotReady(Cause.PROBE_TIMEOUT if _TIMED_OUT.search(probed) else Cause.PROBE, probed)
+    ready = conditions.get("Ready")
+    text = (ready.message or ready.reason or "not ready").rstrip(".") if ready else "not ready"
+    return NotReady(Cause.UNTOLD, text)
+
+
+def why_not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> str:
+    """``not_ready`` in words."""
+    return not_ready(pod, events).text
 
 
 #: Why a sandbox or a volume is not there yet, as the kubelet tells it (pkg/kubelet/events, v1.35).

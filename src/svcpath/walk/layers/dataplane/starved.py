@@ -5,15 +5,11 @@ The kubelet probes a Pod over a new connection from its node (pkg/kubelet/prober
 
 from __future__ import annotations
 
-import re
-
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
-from svcpath.walk.subjects.readiness import why_not_ready
-
-_TIMED_OUT = re.compile(r"deadline exceeded|time[d -]*out", re.I)
+from svcpath.walk.subjects.readiness import Cause, not_ready
 
 
 def node_of_silent_probes(view: Scene) -> Asking[str]:
@@ -24,5 +20,5 @@ def node_of_silent_probes(view: Scene) -> Asking[str]:
     if len(homes) != 1:
         return ""
     events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
-    silent = all(_TIMED_OUT.search(why_not_ready(pod, events.present)) for pod in unready)
+    silent = all(not_ready(pod, events.present).cause is Cause.PROBE_TIMEOUT for pod in unready)
     return (homes.pop() or "") if silent else ""
