@@ -56,10 +56,6 @@ class EndpointView(msgspec.Struct, frozen=True):
     def family(self) -> int:
         return family_of(self.address)
 
-    @property
-    def has_ports(self) -> bool:
-        return any(port.port is not None for port in self.slice.ports or ())
-
     def port_for(self, service_port: ServicePort) -> EndpointPort | None:
         """The slice port that kube-proxy joins with this Service port; None when there is none or it has no number."""
         for port in self.slice.ports or ():
