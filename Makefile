@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: readme help demo test check lint types architecture format bench parity lock clean lab lab-down score recordings drill drill-load
+.PHONY: readme help demo test check lint types architecture format bench parity lock clean lab lab-down score recordings drain drain-load
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
@@ -12,8 +12,8 @@ help:
 	@echo "make check   linters, types and architecture alone"
 	@echo "make bench   the measured ratios, written to results/"
 	@echo "make parity  verdicts of an older commit and of this one over every case, recording and bundle (BEFORE=COMMIT)"
-	@echo "make drill   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
-	@echo "make drill-load  the recorder at 1,000 new connections a second while 20 Pods are replaced (root); results/drain/"
+	@echo "make drain   every drain scenario and the grid on a lab of its own, in both proxy modes (root); results/drain/"
+	@echo "make drain-load  the recorder at 1,000 new connections a second while 20 Pods are replaced (root); results/drain/"
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
 	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root); results/score.json"
 	@echo "make recordings  the same faults as recordings for tests (root); tests/data/lab"
@@ -75,20 +75,20 @@ BEFORE ?= 61429cb
 parity: $(VENV)/.dev
 	$(BIN)/python -m tests.parity $(BEFORE) --allow tests/parity/expected.yaml
 
-drill: $(VENV)/.dev $(VENV)/.compiled
+drain: $(VENV)/.dev $(VENV)/.compiled
 	@mkdir -p results/drain
 	code=0; for mode in iptables nftables; do \
-	  $(BIN)/svcpath lab up --lab drill --proxy-mode $$mode || { $(BIN)/svcpath lab down --lab drill; exit 1; }; \
-	  $(BIN)/svcpath drain run --scenario all --lab drill -o terminal -o json=results/drain/scenarios-$$mode.json || code=$$?; \
-	  $(BIN)/svcpath drain run --scenario grid --lab drill -o terminal -o json=results/drain/grid-$$mode.json || code=$$?; \
-	  $(BIN)/svcpath lab down --lab drill; \
+	  $(BIN)/svcpath lab up --lab drain --proxy-mode $$mode || { $(BIN)/svcpath lab down --lab drain; exit 1; }; \
+	  $(BIN)/svcpath drain run --scenario all --lab drain -o terminal -o json=results/drain/scenarios-$$mode.json || code=$$?; \
+	  $(BIN)/svcpath drain run --scenario grid --lab drain -o terminal -o json=results/drain/grid-$$mode.json || code=$$?; \
+	  $(BIN)/svcpath lab down --lab drain; \
 	done; exit $$code
 
-drill-load: $(VENV)/.dev
+drain-load: $(VENV)/.dev
 	@mkdir -p results/drain
-	$(BIN)/svcpath lab up --lab drill
-	$(BIN)/svcpath drain run --scenario load --lab drill -o terminal -o json=results/drain/load.json; \
-	  code=$$?; $(BIN)/svcpath lab down --lab drill; exit $$code
+	$(BIN)/svcpath lab up --lab drain
+	$(BIN)/svcpath drain run --scenario load --lab drain -o terminal -o json=results/drain/load.json; \
+	  code=$$?; $(BIN)/svcpath lab down --lab drain; exit $$code
 
 lab: $(VENV)/.run $(VENV)/.compiled
 	$(BIN)/svcpath lab up

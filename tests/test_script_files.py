@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = Path(svcpath.__file__).parent
 SENT = SOURCE / "evidence" / "sources" / "scripts"
 SHELL = sorted(SOURCE.rglob("*.sh"))
-PYTHON = sorted((*SENT.glob("[!_]*.py"), *(SOURCE / "drill" / "scripts").glob("[!_]*.py")))
+PYTHON = sorted((*SENT.glob("[!_]*.py"), *(SOURCE / "drain" / "scripts").glob("[!_]*.py")))
 #: What tests/apt-packages.txt brings; any other tool is used where it is.
 PROMISED = ("shellcheck", "php", "ruby")
 SHELLS = (("sh", "-n"), ("dash", "-n"), ("bash", "--posix", "-n"), ("busybox", "sh", "-n"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from svcpath.api import diagnose
-from svcpath.drill.load import load
+from svcpath.drain.load import load
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.findings.catalogue import catalogue

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from svcpath.cli.app import run
-from svcpath.drill.target import selects
+from svcpath.drain.target import selects
 from tests.fixtures.scripted_deployment import Cluster, serving
 
 

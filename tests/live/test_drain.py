@@ -1,6 +1,6 @@
 """Drains on a real cluster: scenarios come out as they have to, and the clock of one deletion says what is measured.
 
-Fewer cells of the grid: SVCPATH_GRID_CELLS=12. All scenarios in both modes are `make drill`.
+Fewer cells of the grid: SVCPATH_GRID_CELLS=12. All scenarios in both modes are `make drain`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from svcpath.cli.app import run
-from svcpath.drill.endurance import Load, endure
-from svcpath.drill.grid.cells import CELLS
-from svcpath.drill.grid.compare import Row, compare
-from svcpath.drill.grid.measure import measure
-from svcpath.drill.transport import KubectlTransport
+from svcpath.drain.endurance import Load, endure
+from svcpath.drain.grid.cells import CELLS
+from svcpath.drain.grid.compare import Row, compare
+from svcpath.drain.grid.measure import measure
+from svcpath.drain.transport import KubectlTransport
 from svcpath.lab import home as homes
 from svcpath.lab import labs
 from tests.live.conftest import Lab
@@ -108,7 +108,7 @@ def test_a_recording_under_load_lacks_no_connection_that_a_server_logged(
     found = endure(kubectl, image, Load(200, 20, 4), tmp_path / "load.db", _said)
     say_in_summary(
         f"drain recorder: {found.recorded} of {found.announced} connections, {found.replaced} Pods replaced, "
-        f"{found.cores_with_kubectl} cores (1,000 a second: make drill-load)"
+        f"{found.cores_with_kubectl} cores (1,000 a second: make drain-load)"
     )
     assert (found.recorded, found.announced) == (4000, 4000)
     assert (found.duplicated, found.lost, found.unlogged, found.lost_pods) == (0, 0, 0, 0)

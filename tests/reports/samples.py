@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from svcpath import api
-from svcpath.drill.grid.cells import CELLS
-from svcpath.drill.grid.compare import compare, record
-from svcpath.drill.grid.measure import End, Measured
+from svcpath.drain.grid.cells import CELLS
+from svcpath.drain.grid.compare import compare, record
+from svcpath.drain.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
 from svcpath.findings.catalogue import catalogue
 from svcpath.findings.finding import LAYERS, SEVERITY
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
-from svcpath.reports.drill import SCHEMA as DRILL
-from svcpath.reports.drill import DrillContract, LoadRecord, ScenarioRecord
+from svcpath.reports.drain import SCHEMA as DRAIN
+from svcpath.reports.drain import DrainContract, LoadRecord, ScenarioRecord
 from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
 from svcpath.reports.score import Given, ScoreContract
 
@@ -126,7 +126,7 @@ def score() -> ScoreContract:
     return scored.results(rows, {"svcpath": "0", "kernel": "6.1"})
 
 
-def drill() -> DrillContract:
+def drain() -> DrainContract:
     """Three variants of a scenario, of which one could not be played, and two cells of the grid, of which one differs."""
     played = tuple(
         ScenarioRecord(
@@ -178,4 +178,4 @@ def drill() -> DrillContract:
         cores_with_kubectl=0.2,
         outcomes={"ok": 3, "refused": 1},
     )
-    return DrillContract(schema=DRILL, facts={"svcpath": "0"}, scenarios=played, cells=cells, loads=(load,))
+    return DrainContract(schema=DRAIN, facts={"svcpath": "0"}, scenarios=played, cells=cells, loads=(load,))

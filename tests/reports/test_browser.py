@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from svcpath import api
-from svcpath.drill.load import load
+from svcpath.drain.load import load
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.document import Document
@@ -19,12 +19,12 @@ from svcpath.reports.renderers import html
 from svcpath.reports.report import Report
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views import budget_page, drift_page, resolution_page, timeline_page
-from svcpath.reports.views import drill as drill_view
+from svcpath.reports.views import drain as drain_view
 from svcpath.reports.views import score as score_view
 from svcpath.reports.views.diagnosis_page import page as page_of
 from tests.fixtures.cluster import cluster
 from tests.reports.conftest import Scheme
-from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
+from tests.reports.samples import RECORDED, drain, every_code, hostile, recorded, score
 from tests.reports.test_html import timeline
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ DOCUMENTS: dict[str, Callable[[], Document]] = {
     "drain": _drain,
     "budget": _budget,
     "score": lambda: score_view.page(score()),
-    "drill": lambda: drill_view.page(drill()),
+    "drain-run": lambda: drain_view.page(drain()),
 }
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from svcpath import api
-from svcpath.drill.load import load
+from svcpath.drain.load import load
 from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.drain.moments import Connection
@@ -18,7 +18,7 @@ from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
 from svcpath.reports.timeline import timeline_report
-from tests.reports.samples import RECORDED, drill, every_code, hostile, recorded, score
+from tests.reports.samples import RECORDED, drain, every_code, hostile, recorded, score
 from tests.reports.write_schemas import path_of, text_of
 
 DATA = Path(__file__).parent.parent / "data"
@@ -35,7 +35,7 @@ def results() -> list[Record]:
         api.frontends(source),
         *api.trace(source, "10.96.0.10", 53, "UDP"),
         score(),
-        drill(),
+        drain(),
         api.budget(api.manifests(CASES / "62-prestop-longer-than-grace"), longest_request=6),
         _drain(),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from svcpath.drill.load import load
+from svcpath.drain.load import load
 from svcpath.models.drain.moments import Connection, PlaneChange
 from svcpath.models.drain.timeline import Timeline, timeline
 from svcpath.reports.document import Lane, Mark

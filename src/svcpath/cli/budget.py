@@ -80,9 +80,9 @@ def budget(
 ) -> int:
     from svcpath import api
     from svcpath.cli.rollout import cluster_options
-    from svcpath.drill import kube
-    from svcpath.drill.load import is_database, load
-    from svcpath.drill.transport import KubectlTransport
+    from svcpath.drain import kube
+    from svcpath.drain.load import is_database, load
+    from svcpath.drain.transport import KubectlTransport
     from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import measured

@@ -63,7 +63,7 @@ def show(
     ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Events of the API too.")] = False,
 ) -> int:
-    from svcpath.drill.load import load
+    from svcpath.drain.load import load
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import timeline_report
     from svcpath.reports.views.timeline import document, unfinished
@@ -88,7 +88,7 @@ def export(
 ) -> int:
     import sys
 
-    from svcpath.drill.load import load
+    from svcpath.drain.load import load
     from svcpath.errors import EvidenceError
     from svcpath.reports.timeline import comma_separated, json_lines, timeline_report
 
@@ -135,11 +135,11 @@ def watch(
     import threading
 
     from svcpath.cli.rollout import cluster_options
-    from svcpath.drill import kube
-    from svcpath.drill.sampler import whole
-    from svcpath.drill.transport import HttpTransport, KubectlTransport, Transport
-    from svcpath.drill.watch import Sampling, recording
-    from svcpath.drill.watch import sample as begin
+    from svcpath.drain import kube
+    from svcpath.drain.sampler import whole
+    from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport
+    from svcpath.drain.watch import Sampling, recording
+    from svcpath.drain.watch import sample as begin
 
     kind, slash, name = target.partition("/")
     if (

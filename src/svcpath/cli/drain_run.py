@@ -13,14 +13,14 @@ from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
-    from svcpath.drill.grid.cells import Cell
+    from svcpath.drain.grid.cells import Cell
 
 HELP = """\
 svcpath drain run --scenario 2 --lab svcpath
 
 Play a scenario on a lab, with workloads that pass and others that fail for a stated reason: 1 readiness, 2 longest
 request, 3 grace period, 4 connection pools, 5 headless clients, 6 load balancer, 7 rollout; `grid` compares the model with
-26 measured cells; `load` checks the recorder against the servers' logs; `all` is every scenario. The drill makes a namespace of its own and removes it.
+26 measured cells; `load` checks the recorder against the servers' logs; `all` is every scenario. The drain makes a namespace of its own and removes it.
 
 With --target deploy/NAME it looks at a workload of yours instead: it records while you roll out or delete a Pod, until the
 old Pods are gone, and answers the seven questions from that. It changes nothing. With --act it begins: scenario 2 or 3
@@ -81,16 +81,16 @@ def run(
     if act or yes or force or sample:
         raise UsageError("--act, --yes, --force and --sample belong to --target deploy/NAME")
     from svcpath.cli.progress import progress
-    from svcpath.drill import play
-    from svcpath.drill.endurance import Load
-    from svcpath.drill.scenarios import SCENARIOS
-    from svcpath.drill.transport import KubectlTransport
+    from svcpath.drain import play
+    from svcpath.drain.endurance import Load
+    from svcpath.drain.scenarios import SCENARIOS
+    from svcpath.drain.transport import KubectlTransport
     from svcpath.lab import home, labs
     from svcpath.lab.machine import machine_facts
     from svcpath.lab.providers.netns import NetnsProvider
-    from svcpath.reports.drill import SCHEMA, DrillContract
+    from svcpath.reports.drain import SCHEMA, DrainContract
     from svcpath.reports.report import encode
-    from svcpath.reports.views.drill import document, page
+    from svcpath.reports.views.drain import document, page
 
     wanted = output.parse(outputs)
     known = {str(number): (number,) for number in sorted(SCENARIOS)} | {
@@ -109,7 +109,7 @@ def run(
     outside = provider.outside() if isinstance(provider, NetnsProvider) else None
     say = progress()
     chosen, named = known[scenario], frozenset(variant or ())
-    report = DrillContract(
+    report = DrainContract(
         schema=SCHEMA,
         facts=machine_facts(provider, (place.read_spec().proxy_mode,)),
         scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
@@ -124,7 +124,7 @@ def _drawn(count: int, seed: int) -> tuple[Cell, ...]:
     """All cells, or ``count`` of them in their order."""
     import random
 
-    from svcpath.drill.grid.cells import CELLS
+    from svcpath.drain.grid.cells import CELLS
 
     if not 0 < count < len(CELLS):
         return CELLS

@@ -17,10 +17,10 @@ from svcpath.cli.exits import Exit
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
-    from svcpath.drill.kube import Api
-    from svcpath.drill.questions import Answered
-    from svcpath.drill.target import Action, Look
-    from svcpath.drill.transport import KubectlTransport
+    from svcpath.drain.kube import Api
+    from svcpath.drain.questions import Answered
+    from svcpath.drain.target import Action, Look
+    from svcpath.drain.transport import KubectlTransport
 
 #: Scenarios that can be begun on a user's workload, and what begins them.
 _BEGINS = {"2": "delete", "3": "delete", "7": "restart", "all": "restart"}
@@ -47,9 +47,9 @@ class Wanted(msgspec.Struct, frozen=True):
 
 def run(wanted: Wanted) -> int:
     from svcpath.cli.rollout import cluster_options
-    from svcpath.drill.target import Action, follow, look
-    from svcpath.drill.target import act as begin
-    from svcpath.drill.transport import KubectlTransport
+    from svcpath.drain.target import Action, follow, look
+    from svcpath.drain.target import act as begin
+    from svcpath.drain.transport import KubectlTransport
 
     kind, slash, name = wanted.target.partition("/")
     if not slash or not name or kind.lower() not in ("deploy", "deployment", "deployments"):
@@ -97,7 +97,7 @@ def _ended() -> Iterator[threading.Event]:
 
 @contextlib.contextmanager
 def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
-    from svcpath.drill import kube
+    from svcpath.drain import kube
 
     if kubectl is None:
         yield kube.Api.at(wanted.api_url)
@@ -108,10 +108,10 @@ def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
 
 @contextlib.contextmanager
 def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind: str, name: str) -> Iterator[None]:
-    from svcpath.drill import kube
-    from svcpath.drill.sampler import whole
-    from svcpath.drill.watch import Sampling, recording
-    from svcpath.drill.watch import sample as begin
+    from svcpath.drain import kube
+    from svcpath.drain.sampler import whole
+    from svcpath.drain.watch import Sampling, recording
+    from svcpath.drain.watch import sample as begin
 
     if wanted.sample and kubectl is None:
         raise UsageError("--sample needs kubectl: give a kubeconfig instead of --api-url")
@@ -132,7 +132,7 @@ def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind:
 
 def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
     """Say what will be done, and go on only when that is wanted. Raises UsageError."""
-    from svcpath.drill.target import objections, plan
+    from svcpath.drain.target import objections, plan
 
     said = plan(found, action)
     against = objections(found, action)
@@ -150,8 +150,8 @@ def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
 
 
 def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
-    from svcpath.drill.load import load
-    from svcpath.drill.questions import Answer, answers
+    from svcpath.drain.load import load
+    from svcpath.drain.questions import Answer, answers
     from svcpath.reports.renderers.terminal import render
     from svcpath.reports.timeline import timeline_report
     from svcpath.reports.views.timeline import document
@@ -172,8 +172,8 @@ def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
 
 
 def _line(one: Answered) -> str:
-    from svcpath.drill.questions import Answer
-    from svcpath.drill.scenarios import SCENARIOS
+    from svcpath.drain.questions import Answer
+    from svcpath.drain.scenarios import SCENARIOS
 
     marks = {Answer.PASS: "✔", Answer.FAIL: "✖", Answer.NOTE: "!", Answer.NOT_OBSERVED: "·"}
     word = f"{one.answer.value}: " if one.answer is Answer.NOT_OBSERVED else ""

@@ -38,8 +38,8 @@ def wait(
         float, typer.Option("--timeout", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m.")
     ] = 600.0,
 ) -> int:
-    from svcpath.drill import rollout
-    from svcpath.drill.transport import KubectlTransport
+    from svcpath.drain import rollout
+    from svcpath.drain.transport import KubectlTransport
 
     kind, slash, name = target.partition("/")
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.reports import budget, dataplane, drill, resolve, score, timeline
+from svcpath.reports import budget, dataplane, drain, resolve, score, timeline
 from svcpath.reports import report as diagnosis
 from svcpath.reports.document import Document
 from svcpath.reports.report import Record
@@ -16,7 +16,7 @@ from svcpath.reports.views import budget as budget_view
 from svcpath.reports.views import budget_page, diagnosis_page, drift_page, resolution, resolution_page, timeline_page
 from svcpath.reports.views import dataplane as dataplane_view
 from svcpath.reports.views import diagnosis as diagnosis_view
-from svcpath.reports.views import drill as drill_view
+from svcpath.reports.views import drain as drain_view
 from svcpath.reports.views import score as score_view
 from svcpath.reports.views import timeline as timeline_view
 
@@ -82,10 +82,10 @@ CONTRACTS: dict[str, Contract] = {
             score_view.page,
         ),
         Contract(
-            drill.SCHEMA,
-            drill.DrillContract,
-            lambda saved, verbose: drill_view.document(saved),
-            drill_view.page,
+            drain.SCHEMA,
+            drain.DrainContract,
+            lambda saved, verbose: drain_view.document(saved),
+            drain_view.page,
         ),
     )
 }

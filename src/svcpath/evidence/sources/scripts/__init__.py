@@ -16,7 +16,7 @@ _HEAD = ("#", "//", "<?php")
 
 @cache
 def text(name: str, package: str = __name__) -> str:
-    """The file below its head, line by line as it stands. Drill and lab have scripts in packages of their own."""
+    """The file below its head, line by line as it stands. Drain and lab have scripts in packages of their own."""
     lines = resources.files(package).joinpath(name).read_text("utf-8").split("\n")
     return "\n".join(dropwhile(lambda line: line.startswith(_HEAD), lines))
 

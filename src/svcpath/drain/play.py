@@ -1,0 +1,77 @@
+"""Play scenarios and the grid on a cluster, in namespaces of the drain's own, and say how each came out."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from svcpath.drain import kube
+from svcpath.drain.endurance import Load, endure
+from svcpath.drain.grid.cells import CELLS, Cell
+from svcpath.drain.grid.compare import compare, record
+from svcpath.drain.grid.measure import measure
+from svcpath.drain.outside import Outside
+from svcpath.drain.scenarios import SCENARIOS, Scenario
+from svcpath.drain.scenarios.variant import Variant
+from svcpath.drain.stage import Result, Stage
+from svcpath.drain.transport import KubectlTransport
+from svcpath.reports.drain import CellRecord, LoadRecord, ScenarioRecord
+
+SPACE = "svcpath-drain"
+
+
+def grid(
+    kubectl: KubectlTransport, image: str, say: Callable[[str], None], cells: Sequence[Cell] = CELLS
+) -> tuple[CellRecord, ...]:
+    """All cells at once; the model reads the manifests, the measured side the logs."""
+    found = measure(kubectl, cells, image, say)
+    return tuple(record(compare(cell, found[cell.name], image)) for cell in cells)
+
+
+def load(kubectl: KubectlTransport, image: str, wanted: Load, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
+    """The recorder under load; its recording is kept no longer than it is compared."""
+    with tempfile.TemporaryDirectory(prefix="svcpath-load-") as folder:
+        return (endure(kubectl, image, wanted, Path(folder) / "load.db", say),)
+
+
+def scenarios(
+    kubectl: KubectlTransport,
+    image: str,
+    chosen: Sequence[int],
+    say: Callable[[str], None],
+    outside: Outside | None = None,
+    variants: frozenset[str] = frozenset(),
+) -> tuple[ScenarioRecord, ...]:
+    """Each of the chosen scenarios in its variants (or those named), one after another."""
+    records = []
+    with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
+        kube.apply(kubectl, [kube.scripts_map(SPACE), kube.client_pod(SPACE, image)])
+        api.ready_pods(SPACE, "app=drain-client", 1)
+        stage = Stage(kubectl, api, SPACE, image, say, outside)
+        for number in chosen:
+            each = SCENARIOS[number]
+            for one in each.variants:
+                if variants and one.name not in variants:
+                    continue
+                say(f"{number}. {each.title}, {one.name}: {each.does}")
+                found = each.run(stage, one)
+                kubectl.run("-n", SPACE, "delete", "deployments,services", "--all", "--wait=false")
+                records.append(_record(each, one, found))
+    return tuple(records)
+
+
+def _record(scenario: Scenario, variant: Variant, found: Result) -> ScenarioRecord:
+    return ScenarioRecord(
+        number=scenario.number,
+        title=scenario.title,
+        does=scenario.does,
+        measures=scenario.measures,
+        passes_when=scenario.passes,
+        variant=variant.name,
+        why=variant.why,
+        passed=found.passed,
+        as_it_should=None if found.passed is None else found.passed == variant.holds,
+        said=found.said,
+        measured=found.measured,
+    )

@@ -1,0 +1,154 @@
+"""Wait until a rollout is really over: new Pods available, and old Pods and their connections gone.
+
+What `kubectl rollout status` reports is noted on the way, so that the difference can be shown. Connections are seen in the
+old Pods' own socket tables (exec) while they live; when a Pod's network namespace is gone, so are its connections.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from svcpath.drain.transport import KubectlTransport
+from svcpath.errors import FormatError, SourceUnavailable, UnknownTarget
+from svcpath.evidence.facts.sockets import SocketTable
+from svcpath.evidence.formats import procnet
+from svcpath.evidence.formats import text as texts
+
+#: What exec says about a container that has ended already: then its connections have, too.
+_OVER = ("not found", "not running", "stopped", "is not created or running", "completed pod", "does not exist")
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Seconds after the wait began: when the counters said complete, when old connections and old Pods were gone (None:
+    not within the time). ``observed`` false: connections of some old Pod could not be seen, ``why`` says it."""
+
+    reported: float | None
+    connections_gone: float | None
+    pods_gone: float | None
+    left: tuple[str, ...]
+    most_connections: int
+    observed: bool
+    why: str
+
+    @property
+    def over(self) -> bool:
+        return self.reported is not None and self.pods_gone is not None
+
+
+def is_complete(deployment: dict[str, Any]) -> bool:
+    status, spec = deployment.get("status", {}), deployment["spec"]
+    desired = spec.get("replicas", 1)
+    updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
+    return bool(
+        status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
+        and updated >= desired
+        and status.get("replicas", 0) <= updated
+        and available >= updated
+    )
+
+
+def old_pods(kubectl: KubectlTransport, namespace: str, deployment: dict[str, Any]) -> list[dict[str, Any]]:
+    """Pods of the Deployment that are leaving, or belong to an earlier template."""
+    labels = (deployment["spec"].get("selector") or {}).get("matchLabels") or {}
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    pods = kubectl.json("-n", namespace, "pods", "-l", selector)["items"]
+    sets = kubectl.json("-n", namespace, "replicasets", "-l", selector)["items"]
+    uid = deployment["metadata"]["uid"]
+    mine = [
+        one for one in sets if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or ())
+    ]
+    revision = deployment["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision")
+    current = {
+        one["metadata"]["uid"]
+        for one in mine
+        if one["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision") == revision
+    }
+    owners = {one["metadata"]["uid"] for one in mine}
+    found = []
+    for pod in pods:
+        owner = next((one["uid"] for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), "")
+        ended = (
+            pod.get("status", {}).get("phase") in ("Succeeded", "Failed") and "deletionTimestamp" not in pod["metadata"]
+        )
+        if owner in owners and not ended and ("deletionTimestamp" in pod["metadata"] or owner not in current):
+            found.append(pod)
+    return found
+
+
+def established(kubectl: KubectlTransport, namespace: str, pod: dict[str, Any]) -> int:
+    """Connections from outside that stand in a Pod: ESTABLISHED, to a port it listens on, not from itself.
+
+    Raises SourceUnavailable when the Pod can't be looked into.
+    """
+    container = pod["spec"]["containers"][0]["name"]
+    raw = kubectl.ok(
+        "-n", namespace, "exec", pod["metadata"]["name"], "-c", container, "--", "cat", "/proc/net/tcp", "/proc/net/tcp6",
+        timeout=15,
+    )  # fmt: skip
+    try:
+        items = procnet.read_procnet(texts.decode(raw))
+    except FormatError as error:
+        raise SourceUnavailable(f"/proc/net/tcp of {pod['metadata']['name']}: {error}") from error
+    sockets = [each for item in items if isinstance(item.value, SocketTable) for each in item.value.sockets]
+    listening = {each.local_port for each in sockets if each.state == "LISTEN"}
+    return sum(
+        1
+        for each in sockets
+        if each.state == "ESTABLISHED"
+        and each.local_port in listening
+        and not (each.remote_address or "").startswith("127.")
+        and each.remote_address != "::1"
+    )
+
+
+def wait(
+    kubectl: KubectlTransport,
+    namespace: str,
+    name: str,
+    *,
+    timeout: float,
+    say: Callable[[str], None],
+    every: float = 1.0,
+) -> Over:
+    """Follow a Deployment until it is over or the time is used up. Raises UnknownTarget, SourceUnavailable."""
+    begun = time.monotonic()
+    reported: float | None = None
+    quiet: float | None = None
+    most = 0
+    observed, why = True, ""
+    while True:
+        done = kubectl.run("-n", namespace, "get", "deployment", name, "-o", "json")
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise (UnknownTarget if "NotFound" in said else SourceUnavailable)(said or f"deployment {name}")
+        deployment = json.loads(done.stdout)
+        at = time.monotonic() - begun
+        if reported is None and is_complete(deployment):
+            reported = at
+            say(f"+{at:.1f} s  the rollout is reported complete")
+        left = old_pods(kubectl, namespace, deployment)
+        count = 0
+        for pod in left:
+            try:
+                count += established(kubectl, namespace, pod)
+            except SourceUnavailable as error:
+                if not any(word in str(error) for word in _OVER):
+                    observed, why = False, str(error)
+        most = max(most, count)
+        at = time.monotonic() - begun
+        if count or not left:
+            quiet = None if count else (quiet if quiet is not None else at)
+        elif quiet is None and observed:
+            quiet = at
+        names = tuple(pod["metadata"]["name"] for pod in left)
+        if reported is not None and not left:
+            say(f"+{at:.1f} s  old Pods are gone")
+            return Over(reported, quiet if observed else None, at, (), most, observed, why)
+        if at > timeout:
+            return Over(reported, quiet if observed and not count else None, None, names, most, observed, why)
+        time.sleep(every)

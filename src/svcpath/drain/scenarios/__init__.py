@@ -1,0 +1,36 @@
+"""The scenarios to prove before going live, one file each. Each has variants that pass and others that fail for a stated
+reason, so that a verdict of "pass" is known to be able to be another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from svcpath.drain.scenarios import (
+    s1_readiness,
+    s2_longest,
+    s3_grace,
+    s4_pools,
+    s5_headless,
+    s6_balancer,
+    s7_rollout,
+)
+from svcpath.drain.scenarios.variant import Variant
+from svcpath.drain.stage import Result, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    number: int
+    title: str
+    does: str
+    measures: str
+    passes: str
+    variants: tuple[Variant, ...]
+    run: Callable[[Stage, Variant], Result]
+
+
+SCENARIOS: dict[int, Scenario] = {
+    one.NUMBER: Scenario(one.NUMBER, one.TITLE, one.DOES, one.MEASURES, one.PASSES, one.VARIANTS, one.run)
+    for one in (s1_readiness, s2_longest, s3_grace, s4_pools, s5_headless, s6_balancer, s7_rollout)
+}

@@ -1,0 +1,179 @@
+"""Record a drain: objects, node tables and, where wanted, a sampler's connections, into one file, until it is ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from svcpath.drain.planes import PlaneWatcher, watch_planes
+from svcpath.drain.recorder import Recorder
+from svcpath.drain.store import Store
+from svcpath.drain.transport import KubectlTransport, Transport
+from svcpath.errors import FormatError, SourceUnavailable
+from svcpath.models.drain.moments import Connection
+
+#: Rows of a sampler that are committed together, at most, and seconds they wait for each other.
+_BATCH = 500
+_FLUSH = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Where the sampler runs and what it is told ("new=50", ..., the address)."""
+
+    namespace: str
+    pod: str
+    container: str
+    words: tuple[str, ...]
+
+
+def connection_of(row: dict[str, Any]) -> Connection:
+    """A sampler's line as a record. Raises FormatError."""
+    try:
+        return Connection(
+            kind=str(row["kind"]),
+            due=float(row["due"]),
+            start=float(row["start"]),
+            connected=None if row["connected"] is None else float(row["connected"]),
+            first_byte=None if row["first"] is None else float(row["first"]),
+            end=float(row["end"]),
+            peer=str(row["peer"]),
+            outcome=str(row["outcome"]),
+            status=int(row["status"]),
+            detail=str(row["detail"]),
+            opened=bool(row.get("opened", False)),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"no line of the sampler: {error}") from error
+
+
+@dataclass(slots=True)
+class Intake:
+    """Reads a sampler's lines into the store, many in one transaction."""
+
+    store: Store
+    process: subprocess.Popen[bytes]
+    source: str
+    sampled: int = 0
+    late: int = 0
+    announced: int | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+    error: str = ""
+
+    def run(self) -> None:
+        assert self.process.stdout is not None
+        held: list[tuple[int, Connection]] = []
+        flushed = time.monotonic()
+        try:
+            for line in self.process.stdout:
+                row = json.loads(line)
+                if row["kind"] == "end":
+                    self.announced, self.late = int(row["sampled"]), int(row["late"])
+                    spent = f"{float(row.get('used', 0)):g} {float(row.get('waited', 0)):g}"
+                    self.store.set_meta(f"sampler {self.source}", f"{self.announced} {self.late} {spent}")
+                    break
+                held.append((int(row["n"]), connection_of(row)))
+                if len(held) >= _BATCH or time.monotonic() - flushed > _FLUSH:
+                    self._keep(held)
+                    held, flushed = [], time.monotonic()
+        except (ValueError, KeyError, FormatError) as error:
+            self.error = f"the sampler printed what is no line of it: {error}"
+        self._keep(held)
+        self.done.set()
+
+    def began(self, timeout: float) -> bool:
+        """Waits until the first lines are kept."""
+        deadline = time.monotonic() + timeout
+        while not self.sampled and not self.done.is_set() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.sampled > 0
+
+    def end(self, timeout: float) -> None:
+        """Ask the sampler to finish what is under way, and wait for its last line."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        self.done.wait(timeout)
+        self.process.terminate()
+        self.done.wait(5)
+
+    def _keep(self, held: list[tuple[int, Connection]]) -> None:
+        if held:
+            self.store.add_connections(self.source, held)
+            self.sampled += len(held)
+
+
+def sample(kubectl: KubectlTransport, store: Store, sampling: Sampling, text: str) -> Intake:
+    """Pipe the sampler into a container and keep what it prints.
+
+    Its input stays open, and its end is the sampler's: whatever ends this process leaves none behind in the container.
+    """
+    chosen = ["-c", sampling.container] if sampling.container else []
+    body = text.encode()
+    load = f"import sys; exec(compile(sys.stdin.buffer.read({len(body)}), 'sampler', 'exec'))"
+    process = kubectl.popen(
+        "-n", sampling.namespace, "exec", "-i", sampling.pod, *chosen, "--", "python3", "-u", "-c", load,
+        *sampling.words, "until_input_ends=1", stdin_open=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(body)
+        process.stdin.flush()
+    intake = Intake(store, process, f"{sampling.namespace}/{sampling.pod} {time.time():.3f}")
+    threading.Thread(target=intake.run, name="sampler", daemon=True).start()
+    return intake
+
+
+@dataclass(slots=True)
+class Recording:
+    """A recording under way."""
+
+    store: Store
+    recorder: Recorder
+    planes: list[PlaneWatcher]
+    samplers: list[Intake]
+
+
+@contextlib.contextmanager
+def recording(
+    path: Path,
+    transport: Transport,
+    namespace: str,
+    *,
+    kubectl: KubectlTransport | None = None,
+    addresses: frozenset[str] = frozenset(),
+    interval: float = 0.2,
+    say: Callable[[str], None] = lambda text: None,
+) -> Iterator[Recording]:
+    """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node."""
+    store = Store(path)
+    try:
+        recorder = Recorder(transport, store, namespace)
+        recorder.start()
+        planes: list[PlaneWatcher] = []
+        if kubectl is not None and addresses:
+            try:
+                planes = watch_planes(kubectl, store, addresses, interval)
+            except SourceUnavailable as error:
+                say(f"node tables not observed: {error}")
+            for one in planes:
+                if not one.ready.wait(20):
+                    say(f"node {one.node}: its table is not read yet ({one.error or 'no answer'})")
+        found = Recording(store, recorder, planes, [])
+        try:
+            yield found
+        finally:
+            for intake in found.samplers:
+                intake.end(10)
+            recorder.close()
+            if kubectl is not None:
+                kubectl.close()
+    finally:
+        store.close()
