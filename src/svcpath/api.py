@@ -26,14 +26,14 @@ from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
 from svcpath.evidence.sources.recordings import recording
 from svcpath.judge.tally import LayerResult
-from svcpath.models.dataplanes import Origin, Packet
+from svcpath.models.dataplanes import Packet, TrafficOrigin
 from svcpath.models.drain.clock import OnSignal
-from svcpath.models.drain.terms import Given
+from svcpath.models.drain.terms import GivenTerms
 from svcpath.models.drain.timeline import timeline
 from svcpath.models.resolvers import COMPARED, Answer, Query, World, canonical, compare
 from svcpath.models.resolvers.worlds import from_row
 from svcpath.reports import resolve as resolve_contract
-from svcpath.reports.budget import Asked, BudgetContract, budget_report
+from svcpath.reports.budget import BudgetContract, BudgetRequest, budget_report
 from svcpath.reports.dataplane import (
     DriftContract,
     ShowContract,
@@ -47,7 +47,7 @@ from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
 from svcpath.walk.names.surroundings import surroundings
-from svcpath.walk.nodes.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import NodeTables, TableDump
 from svcpath.walk.planes import a_pod_of, origin_of, planes, pod_named
 
 if TYPE_CHECKING:
@@ -182,27 +182,27 @@ def trace(
     """
     driver = Driver(source)
     kind, slash, name = client.partition("/")
-    origin, sender = Origin.POD, ""
+    origin, sender = TrafficOrigin.POD, ""
     if slash and kind in ("node", "no", "nodes"):
-        origin, node = Origin.NODE, name
+        origin, node = TrafficOrigin.NODE, name
     elif slash and kind in ("pod", "po", "pods"):
         pod = driver.run(pod_named(name, namespace))
         node = node or pod.spec.node_name or ""
         sender = next((ip for ip in pod.ips if (":" in ip) == (":" in address)), "")
-        origin = Origin.NODE if pod.spec.host_network else Origin.POD
+        origin = TrafficOrigin.NODE if pod.spec.host_network else TrafficOrigin.POD
     elif client:
         if not family_of(client):
             raise UsageError(f"--from {client!r}: give pod/NAME, node/NAME or an address")
         if (":" in client) != (":" in address):
             raise UsageError(f"--from {client} and --to {address} are not of one address family")
-        origin, sender = Origin.EXTERNAL, client
+        origin, sender = TrafficOrigin.EXTERNAL, client
     held = driver.run(planes(node))
 
-    def packet(tables: NodeTables, dump: Dump) -> Packet:
+    def packet(tables: NodeTables, dump: TableDump) -> Packet:
         whose, source = origin, sender
-        if origin is Origin.EXTERNAL:
+        if origin is TrafficOrigin.EXTERNAL:
             whose = origin_of(held, tables, sender)
-        elif origin is Origin.POD and not sender:
+        elif origin is TrafficOrigin.POD and not sender:
             source = a_pod_of(held, tables, dump.table, ipv6=":" in address)
         return Packet(source, whose, protocol, address, port, known=bool(client))
 
@@ -249,7 +249,7 @@ def budget(
     shutdown: float | None = None,
     on_signal: str = "",
     path: Sequence[str] = (),
-    recorded: Given | None = None,
+    recorded: GivenTerms | None = None,
 ) -> BudgetContract:
     """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
 
@@ -257,13 +257,13 @@ def budget(
     containers that traffic goes through.
     """
     kind, slash, name = workload.partition("/")
-    given = Given(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
+    given = GivenTerms(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
     if recorded is not None:
         given = given.filled(recorded)
     events = seen_of(source.watch_events())
     if events:
         given = given.filled(measured(timeline(events)))
-    asked = Asked(
+    asked = BudgetRequest(
         given=given,
         on_signal=OnSignal(on_signal) if on_signal else None,
         path=tuple(path),

@@ -14,7 +14,7 @@ from svcpath.evidence.facts.source import Source
 if TYPE_CHECKING:
     from svcpath.judge.tally import LayerResult
     from svcpath.reports.report import Report
-    from svcpath.walk.walked import Asked
+    from svcpath.walk.walked import LayerWalk
 
 
 def diagnose(
@@ -38,7 +38,7 @@ def diagnose(
         request = Request.of(target, **words)
     from svcpath.walk.walk import walk
 
-    def watched(answer: Asked) -> None:
+    def watched(answer: LayerWalk) -> None:
         from svcpath.judge.judge import provisional
 
         if progress is not None:

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from svcpath.reports.document import Connections, Document, Event, Lane, Mark, Span, Statement, Timeline
+from svcpath.reports.document import Connections, Document, Lane, LaneEvent, Mark, Span, Statement, Timeline
 from svcpath.reports.renderers import html
 from tests.bench._machine import machine, version, write
 from tests.reports.conftest import FLAGS
@@ -56,7 +56,9 @@ def drain() -> Document:
         backends=("web-1", "web-2", "web-3", "web-4"),
     )
     lanes = tuple(
-        Lane(f"web-{i}", "Pods", (Span(i, i + 10, "preStop"),), (Event(i, "delete"), Event(i + 20, "grace ends")))
+        Lane(
+            f"web-{i}", "Pods", (Span(i, i + 10, "preStop"),), (LaneEvent(i, "delete"), LaneEvent(i + 20, "grace ends"))
+        )
         for i in range(4)
     )
     terms = (Span(0, 0.4, "slice and data plane"), Span(10, 10.2, "shutdown"))

@@ -12,7 +12,7 @@ from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, Se
 from svcpath.models.resolvers import Environment, build
 from svcpath.models.resolvers import run as lookup
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 from svcpath.models.resolvers.servers.corefile import parse
 from tests.bench._machine import machine, write
 
@@ -33,8 +33,8 @@ RESOLVERS = (
 SERVICES, SECONDS, WANTED = 1000, 1.0, 20_000
 
 
-def _cluster() -> Cluster:
-    return Cluster(
+def _cluster() -> WatchedObjects:
+    return WatchedObjects(
         services=tuple(
             Service(
                 metadata=ObjectMeta(name=f"svc-{number}", namespace="shop"),

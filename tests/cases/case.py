@@ -1,10 +1,10 @@
 """A case: a folder that holds one broken input, what must be said of it, and the neighbours on which nothing may be said.
 
     tests/cases/LAYER/SLUG/
-      case.yaml    what is asked, what must be said, and what the printed falsifier prints (``Case``)
+      case.yaml    what is asked, what must be said, and what the printed disproof prints (``Case``)
       evidence/    the input: files as somebody recorded them
       healthy/     the neighbour in which all is well: files laid over evidence/; an empty file removes its namesake
-      disproved/   a neighbour in which the finding is wrong, where healthy/ does not show that to the falsifier
+      disproved/   a neighbour in which the finding is wrong, where healthy/ does not show that to the disproof
 
 What only a running cluster shows (repeated connections, a command that does not start) is written as a bundle holds it:
 ``observations.jsonl``, and ``needs.jsonl`` where an observation could not be made. test_cases.py finds every folder by itself.
@@ -63,7 +63,7 @@ class Expect(Strict, frozen=True, kw_only=True):
     status: str
     code: str
     layer: str | None = None
-    standing: str = ""
+    confidence: str = ""
     says: tuple[str, ...] = ()
     never_says: tuple[str, ...] = ()
 
@@ -75,7 +75,7 @@ class Healthy(Strict, frozen=True, kw_only=True):
 
 
 class Disproof(Strict, frozen=True, kw_only=True):
-    """What the falsifier that the report prints for this code prints itself, as a regular expression or "nothing": on this
+    """What the disproof that the report prints for this code prints itself, as a regular expression or "nothing": on this
     evidence, and where the finding is wrong. ``not_run``: why no fake tool can show it."""
 
     here: str = ""

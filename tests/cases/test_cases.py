@@ -1,4 +1,4 @@
-"""Every case folder: the verdict, the healthy neighbour, and the printed falsifier, run as printed on both.
+"""Every case folder: the verdict, the healthy neighbour, and the printed disproof, run as printed on both.
 
 A folder is all that a case needs (case.py tells its form): nothing lists it.
 """
@@ -22,7 +22,7 @@ WITH_DISPROOF = [case for case in CASES if case.written.disproof and not case.wr
 def _shown(found: Said) -> str:
     codes = ", ".join(f"{code} {'/'.join(sorted(statuses))}" for code, statuses in sorted(found.codes.items()))
     return (
-        f"{found.status} at {found.layer} {found.code} ({found.standing}); findings: {codes or 'none'}\n{found.whole}"
+        f"{found.status} at {found.layer} {found.code} ({found.confidence}); findings: {codes or 'none'}\n{found.whole}"
     )
 
 
@@ -32,8 +32,8 @@ def test_a_case_gets_its_verdict_in_its_words(case: Case) -> None:
     assert expect.layer in (case.layer, None)
     wanted = (expect.status, expect.layer, expect.code)
     assert (found.status, found.layer, found.code) == wanted, _shown(found)
-    if expect.standing:
-        assert found.standing == expect.standing, _shown(found)
+    if expect.confidence:
+        assert found.confidence == expect.confidence, _shown(found)
     missing = [word for word in expect.says if not contains(found.decisive, word) and word not in found.decisive]
     assert not missing, f"{missing} not in:\n{found.decisive}"
     forbidden = [word for word in expect.never_says if word.lower() in found.whole.lower()]
@@ -60,16 +60,16 @@ def test_the_finding_of_a_case_is_not_made_where_it_is_wrong(case: Case) -> None
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_case_says_what_its_falsifier_prints_where_there_is_one(case: Case) -> None:
-    printed = case.written.expect.code in said(case).falsifiers
-    assert printed == (case.written.disproof is not None), said(case).falsifiers
+def test_a_case_says_what_its_disproof_prints_where_there_is_one(case: Case) -> None:
+    printed = case.written.expect.code in said(case).disproofs
+    assert printed == (case.written.disproof is not None), said(case).disproofs
 
 
 @pytest.mark.parametrize("case", WITH_DISPROOF, ids=str)
-def test_the_printed_falsifier_tells_a_right_finding_from_a_wrong_one(case: Case, tmp_path: Path) -> None:
+def test_the_printed_disproof_tells_a_right_finding_from_a_wrong_one(case: Case, tmp_path: Path) -> None:
     disproof = case.written.disproof
     assert disproof is not None
-    command = said(case).falsifiers[case.written.expect.code]
+    command = said(case).disproofs[case.written.expect.code]
     outputs = {}
     for which, wanted in ((EVIDENCE, disproof.here), (DISPROVED, disproof.where_wrong)):
         outputs[which] = fake_world.run(command, files_of(case, which), tmp_path / which)

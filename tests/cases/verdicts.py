@@ -9,7 +9,7 @@ import msgspec
 
 from svcpath.api import budget, diagnose
 from svcpath.evidence.sources.manifests import ManifestBytes
-from svcpath.findings.catalogue import catalogue, falsifier
+from svcpath.findings.catalogue import catalogue, disproof
 from tests.cases.case import Case, cases, source
 from tests.cases.public.case import decisive_text, everything
 
@@ -19,14 +19,14 @@ EVIDENCE, HEALTHY, DISPROVED = "evidence", "healthy", "disproved"
 
 @dataclass(frozen=True)
 class Said:
-    """``codes``: code -> statuses of the findings that are no mere remark. ``falsifiers``: code -> command as printed."""
+    """``codes``: code -> statuses of the findings that are no mere remark. ``disproofs``: code -> command as printed."""
 
     status: str
     layer: str | None
     code: str | None
-    standing: str | None
+    confidence: str | None
     codes: dict[str, frozenset[str]]
-    falsifiers: dict[str, str]
+    disproofs: dict[str, str]
     decisive: str
     whole: str
 
@@ -54,22 +54,22 @@ def _diagnosed(case: Case, which: str) -> Said:
         if finding.status != "pass":
             codes[finding.code] = codes.get(finding.code, frozenset()) | {finding.status}
             for hypothesis in finding.hypotheses[:1]:
-                printed.setdefault(finding.code, hypothesis.falsifier)
+                printed.setdefault(finding.code, hypothesis.disproof)
     verdict = report.verdict
     return Said(
         status=verdict.status,
         layer=verdict.layer,
         code=verdict.code,
-        standing=verdict.standing,
+        confidence=verdict.confidence,
         codes=codes,
-        falsifiers={code: command for code, command in printed.items() if command},
+        disproofs={code: command for code, command in printed.items() if command},
         decisive=decisive_text(report),
         whole=everything(report),
     )
 
 
 def _budgeted(case: Case, which: str) -> Said:
-    """A budget prints no falsifiers; `svcpath explain CODE` does, and is read with the workload's names filled in."""
+    """A budget prints no disproofs; `svcpath explain CODE` does, and is read with the workload's names filled in."""
     assert case.written.budget is not None
     report = budget(ManifestBytes(files_of(case, which)), **msgspec.structs.asdict(case.written.budget))
     first = report.workloads[0]
@@ -83,9 +83,9 @@ def _budgeted(case: Case, which: str) -> Said:
         status=report.outcome,
         layer=None,
         code=wanted if wanted in codes else None,
-        standing=None,
+        confidence=None,
         codes=codes,
-        falsifiers={code: made.command for code in codes if catalogue()[code] and (made := falsifier(code, **names))},
+        disproofs={code: made.command for code in codes if catalogue()[code] and (made := disproof(code, **names))},
         decisive="\n".join(finding.message for finding in report.findings if finding.code == wanted),
         whole=text,
     )

@@ -30,7 +30,7 @@ def test_a_watched_namespace_is_recorded_and_exported(tmp_path: Path, capfd: pyt
 
 
 def test_an_api_server_that_is_not_there_is_exit_four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svcpath.drain.recorder.Recorder.start.__defaults__", (0.3,))
+    monkeypatch.setattr("svcpath.drain.recorder.DrainRecorder.start.__defaults__", (0.3,))
     assert run(["drain", "watch", "svc/web", "--db", str(tmp_path / "x.db"), "--api-url", "http://127.0.0.1:9"]) == 4
 
 

@@ -19,10 +19,10 @@ def test_every_code_has_a_page_with_its_meaning_and_what_would_prove_it_wrong(co
     said = " ".join(ran.out.split())
     for part in (code, known.title, known.meaning, known.remedy):
         assert " ".join(part.split()) in said
-    if known.falsifier:
+    if known.disproof:
         assert "This would prove it wrong" in ran.out
         assert "{check}" not in ran.out
-        assert " ".join(known.falsifier.refutes.split()) in said
+        assert " ".join(known.disproof.refutes.split()) in said
 
 
 def test_the_list_names_every_code_with_its_layer() -> None:
@@ -92,21 +92,21 @@ REJECT = "a REJECT on the node that should not be there"
 UNBOUND = "nothing listens on the target port in the Pod"
 
 
-def _standings(made: Cluster) -> tuple[str, dict[str, str]]:
+def _confidences(made: Cluster) -> tuple[str, dict[str, str]]:
     report = made.diagnose(symptom="Connection refused")
-    said = {each.cause: each.standing for one in report.findings if one.code == "SP010" for each in one.hypotheses}
+    said = {each.cause: each.confidence for one in report.findings if one.code == "SP010" for each in one.hypotheses}
     return report.verdict.status, said
 
 
 def test_refused_leaves_the_reject_and_the_unbound_port_open_if_nobody_looked() -> None:
-    status, said = _standings(cluster(sockets=False).settle())
+    status, said = _confidences(cluster(sockets=False).settle())
     assert status == "inconclusive"
     assert said[REJECT] == "possible"
     assert said[UNBOUND] == "possible"
 
 
 def test_socket_lists_close_the_unbound_port_and_leave_the_reject_open() -> None:
-    status, said = _standings(cluster().settle())
+    status, said = _confidences(cluster().settle())
     assert status == "inconclusive"
     assert said[UNBOUND] == "refuted"
     assert said[REJECT] == "possible"
@@ -115,7 +115,7 @@ def test_socket_lists_close_the_unbound_port_and_leave_the_reject_open() -> None
 def test_rule_dumps_close_the_reject_and_leave_the_unbound_port_open() -> None:
     made = cluster(sockets=False).settle()
     made.dumps = True
-    status, said = _standings(made)
+    status, said = _confidences(made)
     assert status == "inconclusive"
     assert said[UNBOUND] == "possible"
     assert said[REJECT] == "refuted"
@@ -124,7 +124,7 @@ def test_rule_dumps_close_the_reject_and_leave_the_unbound_port_open() -> None:
 def test_both_looked_at_leave_nothing_open_and_the_symptom_changes_nothing() -> None:
     made = cluster().settle()
     made.dumps = True
-    status, said = _standings(made)
+    status, said = _confidences(made)
     assert set(said.values()) <= {"refuted"}
     assert status == "healthy"
 

@@ -88,7 +88,7 @@ def test_junk_beside_a_service_is_named_and_the_service_is_judged(files: dict[st
     assert ran.code == 3, ran.both
     report = json.loads(ran.out)
     named = " ".join(
-        [*(gap["what"] for gap in report["not_tested"]), *(finding["sentence"] for finding in report["findings"])]
+        [*(gap["what"] for gap in report["not_looked_at"]), *(finding["sentence"] for finding in report["findings"])]
     )
     for name in files:
         assert name in named, f"{name} is passed over in silence: {named}"
@@ -344,4 +344,4 @@ def test_a_whole_list_without_a_socket_accuses_unless_the_port_was_found_open() 
         report = diagnose(BytesSource(contradicted), "svc/echo-server", namespace="service-ops", client="pod/client")
         assert report.verdict.status != "fault"
     verdict = _verdict(untried)
-    assert (verdict.status, verdict.code, verdict.standing) == ("fault", "SP403", "proven")
+    assert (verdict.status, verdict.code, verdict.confidence) == ("fault", "SP403", "proven")

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from svcpath.drain.endurance import Load, compared, numbers
-from svcpath.drain.store import Change, Store
-from svcpath.models.drain.moments import Connection
+from svcpath.drain.endurance import LoadPlan, compared, numbers
+from svcpath.drain.store import ObjectState, Store
+from svcpath.models.drain.moments import SampledConnection
 
-LOAD = Load(rate=2, seconds=2, pods=1)
+LOAD = LoadPlan(rate=2, seconds=2, pods=1)
 
 
-def _connection(number: int, outcome: str = "ok") -> Connection:
-    return Connection("new", 1.0, 1.0, 1.0, 1.0, 1.1, "load-1", outcome, 200, f"id={number}")
+def _connection(number: int, outcome: str = "ok") -> SampledConnection:
+    return SampledConnection("new", 1.0, 1.0, 1.0, 1.0, 1.1, "load-1", outcome, 200, f"id={number}")
 
 
 def _log(*found: int) -> list[str]:
     return ["1.0 ready", *(f"1.0 accepted 10.0.0.1 4000{one} /hostname?id={one}" for one in found)]
 
 
-def _store(path: Path, connections: list[Connection], announced: int = 4) -> None:
+def _store(path: Path, connections: list[SampledConnection], announced: int = 4) -> None:
     store = Store(path)
     store.begin(None)
     store.add_connections("a", list(enumerate(connections, 1)))
     store.set_meta("sampler a", f"{announced} 1 0.5 0.25")
     for version, kind in (("1", "ADDED"), ("2", "DELETED")):
-        store.add([Change("pods", "u1", "load-1", version, kind, 1.0, 1.0, b"{}")], "pods", version)
-    store.add([Change("pods", "u2", "load-2", "3", "ADDED", 1.0, 1.0, b"{}")], "pods", "3")
+        store.add([ObjectState("pods", "u1", "load-1", version, kind, 1.0, 1.0, b"{}")], "pods", version)
+    store.add([ObjectState("pods", "u2", "load-2", "3", "ADDED", 1.0, 1.0, b"{}")], "pods", "3")
     store.close()
 
 

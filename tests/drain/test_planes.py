@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from svcpath.drain.planes import LOOP, Dump, PlaneWatcher, dumps, holding, tables_of
+from svcpath.drain.planes import LOOP, PlaneReading, PlaneWatcher, dumps, holding, tables_of
 from svcpath.drain.store import Store
 from svcpath.evidence.facts.need import Kind
 
@@ -120,10 +120,10 @@ def test_both_families_of_an_iptables_node_are_read() -> None:
     four = NAT.format(service="10.96.0.9/32", backend="10.244.1.5:8080")
     six = NAT.format(service="fd00:96::9/128", backend="[fd00:244::5]:8080")
     addresses = frozenset({"10.96.0.9", "fd00:96::9"})
-    both = holding(tables_of(Dump(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n{six}"), "w1"), addresses)
+    both = holding(tables_of(PlaneReading(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n{six}"), "w1"), addresses)
     assert sorted(both.items()) == [
         ("10.96.0.9:80/tcp", frozenset({"10.244.1.5:8080"})),
         ("[fd00:96::9]:80/tcp", frozenset({"[fd00:244::5]:8080"})),
     ]
-    alone = holding(tables_of(Dump(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n"), "w1"), addresses)
+    alone = holding(tables_of(PlaneReading(0.2, 0.0, Kind.IPTABLES_SAVE, f"{four}@6\n"), "w1"), addresses)
     assert list(alone) == ["10.96.0.9:80/tcp"]

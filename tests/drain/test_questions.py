@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.drain.questions import Answer, Answered, answers
-from svcpath.models.drain.deletion import Deletion, Exit
-from svcpath.models.drain.moments import Connection
-from svcpath.models.drain.timeline import Timeline
+from svcpath.drain.questions import Answered, QuestionStatus, answers
+from svcpath.models.drain.deletion import ContainerExit, Deletion
+from svcpath.models.drain.moments import SampledConnection
+from svcpath.models.drain.timeline import DrainTimeline
 
-IN_ORDER = (Exit("app", 0, "Completed", 10.4, 10.0),)
+IN_ORDER = (ContainerExit("app", 0, "Completed", 10.4, 10.0),)
 
 
-def _deletion(exits: tuple[Exit, ...] = IN_ORDER, gone: float | None = 11.0) -> Deletion:
+def _deletion(exits: tuple[ContainerExit, ...] = IN_ORDER, gone: float | None = 11.0) -> Deletion:
     return Deletion(
         pod="web-1",
         namespace="shop",
@@ -31,84 +31,86 @@ def _deletion(exits: tuple[Exit, ...] = IN_ORDER, gone: float | None = 11.0) -> 
     )
 
 
-def _row(kind: str, start: float, end: float, peer: str = "web-1", outcome: str = "ok") -> Connection:
-    return Connection(kind, 100 + start, 100 + start, 100 + start, 100 + start, 100 + end, peer, outcome)
+def _row(kind: str, start: float, end: float, peer: str = "web-1", outcome: str = "ok") -> SampledConnection:
+    return SampledConnection(kind, 100 + start, 100 + start, 100 + start, 100 + start, 100 + end, peer, outcome)
 
 
 def _ask(
     number: int,
-    *rows: Connection,
+    *rows: SampledConnection,
     reported: float | None = 3.0,
-    exits: tuple[Exit, ...] = IN_ORDER,
+    exits: tuple[ContainerExit, ...] = IN_ORDER,
     gone: float | None = 11.0,
 ) -> Answered:
-    found = Timeline(100.0, (_deletion(exits, gone),), (), rows, (), reported)
+    found = DrainTimeline(100.0, (_deletion(exits, gone),), (), rows, (), reported)
     return answers(found, {"web-1"})[number - 1]
 
 
 def test_there_is_an_answer_to_each_question_in_order() -> None:
-    found = answers(Timeline(0.0, (_deletion(),), (), (), (), None), {"web-1"})
+    found = answers(DrainTimeline(0.0, (_deletion(),), (), (), (), None), {"web-1"})
     assert [one.number for one in found] == list(range(1, 8))
 
 
 def test_without_connections_what_only_a_client_sees_is_not_observed() -> None:
     assert {number: _ask(number).answer for number in (1, 2, 4, 5, 6)} == dict.fromkeys(
-        (1, 2, 4, 5, 6), Answer.NOT_OBSERVED
+        (1, 2, 4, 5, 6), QuestionStatus.NOT_OBSERVED
     )
 
 
 def test_another_workloads_deletion_answers_nothing() -> None:
-    found = answers(Timeline(0.0, (_deletion(),), (), (), (), None), {"api-1"})
-    assert {one.answer for one in found} == {Answer.NOT_OBSERVED}
+    found = answers(DrainTimeline(0.0, (_deletion(),), (), (), (), None), {"api-1"})
+    assert {one.answer for one in found} == {QuestionStatus.NOT_OBSERVED}
 
 
 @pytest.mark.parametrize(
     ("rows", "answer"),
     [
-        ([_row("new", 0.9, 1.0), _row("new", 2.0, 2.1, "web-2")], Answer.PASS),
-        ([_row("new", 7.0, 7.1)], Answer.FAIL),
-        ([_row("new", 0.9, 1.0), _row("new", 2, 2, "", "refused")], Answer.FAIL),
+        ([_row("new", 0.9, 1.0), _row("new", 2.0, 2.1, "web-2")], QuestionStatus.PASS),
+        ([_row("new", 7.0, 7.1)], QuestionStatus.FAIL),
+        ([_row("new", 0.9, 1.0), _row("new", 2, 2, "", "refused")], QuestionStatus.FAIL),
     ],
 )
-def test_new_connections_after_the_slice_showed_the_pod_leaving(rows: list[Connection], answer: Answer) -> None:
+def test_new_connections_after_the_slice_showed_the_pod_leaving(
+    rows: list[SampledConnection], answer: QuestionStatus
+) -> None:
     assert _ask(1, *rows).answer is answer
 
 
 @pytest.mark.parametrize(
     ("rows", "answer"),
     [
-        ([_row("slow", -1, 5)], Answer.PASS),
-        ([_row("slow", -1, 5), _row("slow", 4, 10, outcome="cut")], Answer.FAIL),
-        ([_row("slow", -9, -3)], Answer.NOT_OBSERVED),
-        ([_row("slow", -1, 5, "web-2")], Answer.NOT_OBSERVED),
+        ([_row("slow", -1, 5)], QuestionStatus.PASS),
+        ([_row("slow", -1, 5), _row("slow", 4, 10, outcome="cut")], QuestionStatus.FAIL),
+        ([_row("slow", -9, -3)], QuestionStatus.NOT_OBSERVED),
+        ([_row("slow", -1, 5, "web-2")], QuestionStatus.NOT_OBSERVED),
     ],
 )
-def test_requests_that_ran_on_the_leaving_pod(rows: list[Connection], answer: Answer) -> None:
+def test_requests_that_ran_on_the_leaving_pod(rows: list[SampledConnection], answer: QuestionStatus) -> None:
     assert _ask(2, *rows).answer is answer
 
 
 @pytest.mark.parametrize(
     ("rows", "answer"),
     [
-        ([_row("keepalive", 1, 1.1), _row("keepalive", 3, 3.1, "web-2")], Answer.PASS),
-        ([_row("websocket", 9, 9.1)], Answer.FAIL),
-        ([_row("grpc", 1, 1.1, outcome="cut")], Answer.FAIL),
-        ([_row("new", 1, 1.1)], Answer.NOT_OBSERVED),
+        ([_row("keepalive", 1, 1.1), _row("keepalive", 3, 3.1, "web-2")], QuestionStatus.PASS),
+        ([_row("websocket", 9, 9.1)], QuestionStatus.FAIL),
+        ([_row("grpc", 1, 1.1, outcome="cut")], QuestionStatus.FAIL),
+        ([_row("new", 1, 1.1)], QuestionStatus.NOT_OBSERVED),
     ],
 )
-def test_kept_connections_to_the_leaving_pod(rows: list[Connection], answer: Answer) -> None:
+def test_kept_connections_to_the_leaving_pod(rows: list[SampledConnection], answer: QuestionStatus) -> None:
     assert _ask(4, *rows).answer is answer
 
 
 def test_a_container_whose_end_was_not_seen_is_not_said_to_have_ended_well() -> None:
-    assert _ask(3).answer is Answer.PASS
-    assert _ask(3, exits=()).answer is Answer.NOT_OBSERVED
-    assert _ask(3, exits=(Exit("app", 137, "Error", 20.2, 20.0),)).answer is Answer.FAIL
-    assert _ask(3, exits=(Exit("app", 137, "OOMKilled", 4.0, 4.0),)).answer is Answer.NOTE
+    assert _ask(3).answer is QuestionStatus.PASS
+    assert _ask(3, exits=()).answer is QuestionStatus.NOT_OBSERVED
+    assert _ask(3, exits=(ContainerExit("app", 137, "Error", 20.2, 20.0),)).answer is QuestionStatus.FAIL
+    assert _ask(3, exits=(ContainerExit("app", 137, "OOMKilled", 4.0, 4.0),)).answer is QuestionStatus.NOTE
 
 
 def test_old_pods_that_outlive_the_report_are_noted_and_not_called_a_failure() -> None:
-    assert _ask(7).answer is Answer.NOTE
-    assert _ask(7, reported=11.0).answer is Answer.PASS
-    assert _ask(7, gone=None).answer is Answer.NOTE
-    assert _ask(7, reported=None).answer is Answer.NOT_OBSERVED
+    assert _ask(7).answer is QuestionStatus.NOTE
+    assert _ask(7, reported=11.0).answer is QuestionStatus.PASS
+    assert _ask(7, gone=None).answer is QuestionStatus.NOTE
+    assert _ask(7, reported=None).answer is QuestionStatus.NOT_OBSERVED

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from svcpath.drain.load import is_database, load
-from svcpath.drain.recorder import Recorder
-from svcpath.drain.store import Change, Store
+from svcpath.drain.recorder import DrainRecorder
+from svcpath.drain.store import ObjectState, Store
 from svcpath.drain.transport import HttpTransport
 from svcpath.errors import FormatError, SourceUnavailable
 from tests.fixtures.running_server import running
@@ -25,10 +25,10 @@ from tests.fixtures.scripted_api import Script, Server, play
 RECORD = """
 import sys
 from pathlib import Path
-from svcpath.drain.recorder import Recorder
+from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
 from svcpath.drain.transport import HttpTransport
-recorder = Recorder(HttpTransport(sys.argv[1]), Store(Path(sys.argv[2])), "shop", ["pods"])
+recorder = DrainRecorder(HttpTransport(sys.argv[1]), Store(Path(sys.argv[2])), "shop", ["pods"])
 recorder.start()
 print("recording", flush=True)
 recorder.stop.wait()
@@ -71,7 +71,7 @@ def test_cut_watches_leave_neither_gap_nor_duplicate(tmp_path: Path) -> None:
         script.change()
     with serving(script) as server:
         store = Store(tmp_path / "drain.db")
-        recorder = Recorder(HttpTransport(server.url), store, "shop", ["pods"])
+        recorder = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
         recorder.start()
         first = script.version
         play(script, 300, 0.002).join()
@@ -90,12 +90,12 @@ def test_an_expired_version_is_listed_anew_and_the_gap_is_said(tmp_path: Path) -
     path = tmp_path / "drain.db"
     with serving(script) as server:
         store = Store(path)
-        recorder = Recorder(HttpTransport(server.url), store, "shop", ["pods"])
+        recorder = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
         recorder.start()
         recorder.close()
         for _ in range(40):
             script.change()
-        again = Recorder(HttpTransport(server.url), store, "shop", ["pods"])
+        again = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
         again.start()
         _until(path, script.version)
         again.close()
@@ -154,7 +154,7 @@ def test_killed_at_fifty_random_moments_the_file_holds_every_event_once(tmp_path
 
 def test_the_same_change_is_kept_once(tmp_path: Path) -> None:
     store = Store(tmp_path / "drain.db")
-    change = Change("pods", "u", "p", "7", "ADDED", 1.0, 1.0, b"{}")
+    change = ObjectState("pods", "u", "p", "7", "ADDED", 1.0, 1.0, b"{}")
     assert store.add([change, change], "pods", "7") == 1
     assert store.add([change], "pods", "7") == 0
     store.close()

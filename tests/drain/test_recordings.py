@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from svcpath.cli.app import run
-from svcpath.drain.store import Change, Store
+from svcpath.drain.store import ObjectState, Store
 from svcpath.errors import FormatError
 
 ZERO = 1767225600.0  # 2026-01-01T00:00:00Z
@@ -32,7 +32,7 @@ def _recording(path: Path, *, whole: bool = True) -> Path:
     for number, body in enumerate(bodies, 1):
         kind = "LISTED" if number == 1 else "MODIFIED"
         at = ZERO + (number - 2) * 5 + 0.1
-        store.add([Change("pods", "u", "a", str(number), kind, at, at, body)], "pods", str(number))
+        store.add([ObjectState("pods", "u", "a", str(number), kind, at, at, body)], "pods", str(number))
     store.end()
     store.close()
     return path

@@ -8,20 +8,20 @@ import pytest
 
 from svcpath.errors import ModelError, UnknownTarget
 from svcpath.findings.catalogue import (
-    Entry,
-    FalsifierTemplate,
+    CatalogueEntry,
+    DisproofTemplate,
     Rests,
     catalogue,
     checked,
+    disproof,
     entry,
-    falsifier,
     finding,
 )
-from svcpath.findings.finding import LAYERS, Standing, Status
+from svcpath.findings.finding import LAYERS, Confidence, Status
 
 
-def _entry(**fields: Any) -> Entry:
-    return Entry(**{"layer": "endpoints", "title": "a title", "meaning": "a meaning", **fields})
+def _entry(**fields: Any) -> CatalogueEntry:
+    return CatalogueEntry(**{"layer": "endpoints", "title": "a title", "meaning": "a meaning", **fields})
 
 
 SOUND = {
@@ -46,8 +46,8 @@ def test_entries_that_fit_each_other_are_taken_as_they_are() -> None:
         ({"empty_slice_proves": True, "rests_on": frozenset({Rests.SLICES})}, "rests on no objects"),
         ({"remedy": "delete {}"}, "unnamed field"),
         ({"remedy": "delete {address"}, "does not parse"),
-        ({"falsifier": FalsifierTemplate("kubectl get {}", "showing it")}, "unnamed field"),
-        ({"falsifier": FalsifierTemplate("kubectl get {name}", "showing {}")}, "unnamed field"),
+        ({"disproof": DisproofTemplate("kubectl get {}", "showing it")}, "unnamed field"),
+        ({"disproof": DisproofTemplate("kubectl get {name}", "showing {}")}, "unnamed field"),
     ],
 )
 def test_an_entry_that_does_not_fit_is_refused_with_its_code(fields: dict[str, Any], why: str) -> None:
@@ -91,13 +91,15 @@ def test_a_finding_explains_what_its_code_can_explain_only_where_it_says_so() ->
     assert finding("SP305", Status.FAIL, "gone", explaining=True).explains == ()
 
 
-def test_a_finding_without_a_standing_has_no_cause() -> None:
-    assert finding("SP305", Status.FAIL, "gone", standing=None).hypotheses == ()
-    proven = finding("SP305", Status.FAIL, "gone", standing=Standing.PROVEN)
-    assert [(cause.standing, cause.cause) for cause in proven.hypotheses] == [(Standing.PROVEN, entry("SP305").title)]
+def test_a_finding_without_a_confidence_has_no_cause() -> None:
+    assert finding("SP305", Status.FAIL, "gone", confidence=None).hypotheses == ()
+    proven = finding("SP305", Status.FAIL, "gone", confidence=Confidence.PROVEN)
+    assert [(cause.confidence, cause.cause) for cause in proven.hypotheses] == [
+        (Confidence.PROVEN, entry("SP305").title)
+    ]
 
 
 def test_names_are_quoted_in_a_command_and_plain_in_prose() -> None:
-    made = falsifier("SP617", key="a b")
+    made = disproof("SP617", key="a b")
     assert made is not None
     assert made.command == "sysctl 'a b'"

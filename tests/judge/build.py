@@ -7,15 +7,15 @@ from typing import Any
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State
 from svcpath.evidence.facts.request import Request
-from svcpath.evidence.facts.text import Damaged, Harm, Twins
-from svcpath.findings.finding import LAYERS, Answer, Evidence, Finding, Hypothesis, LayerName, Standing, Status
+from svcpath.evidence.facts.text import Damaged, Harm, SameNameObjects
+from svcpath.findings.finding import LAYERS, Confidence, Evidence, Finding, Hypothesis, LayerAnswer, LayerName, Status
 from svcpath.judge.judge import Diagnosis, judge
 from svcpath.judge.tally import LayerResult
 from svcpath.walk.failed import FailedConnection
 from svcpath.walk.picture.backends import Backends
-from svcpath.walk.picture.path import Path
+from svcpath.walk.picture.path import RequestPath
 from svcpath.walk.quality import Damage, Quality
-from svcpath.walk.walked import Asked, Walked
+from svcpath.walk.walked import LayerWalk, Walked
 
 WHOLE = Quality(some_slice=True, damages=(), unplaced=(), mixed=())
 
@@ -33,19 +33,19 @@ def found(
     layer: LayerName,
     status: Status = Status.FAIL,
     *evidence: Observation[Any],
-    standing: Standing | None = Standing.SUPPORTED,
+    confidence: Confidence | None = Confidence.SUPPORTED,
     cause: LayerName | None = None,
     explains: tuple[str, ...] = (),
     sentence: str = "",
 ) -> Finding:
     shown = tuple(Evidence("shown", look) for look in evidence)
-    own = (Hypothesis("why", cause or layer, standing, shown),) if standing else ()
+    own = (Hypothesis("why", cause or layer, confidence, shown),) if confidence else ()
     return Finding(code, layer, status, sentence or f"{code} {layer}", shown, own, explains=explains)
 
 
-def said(*findings: Finding, passes: tuple[str, ...] = ("looked at",)) -> Answer:
+def said(*findings: Finding, passes: tuple[str, ...] = ("looked at",)) -> LayerAnswer:
     """A layer that looked."""
-    return Answer(findings=findings, passes=passes, looked=True)
+    return LayerAnswer(findings=findings, passes=passes, looked=True)
 
 
 def damage(layer: LayerName, path: str, *, cut: bool = True) -> Damage:
@@ -53,13 +53,15 @@ def damage(layer: LayerName, path: str, *, cut: bool = True) -> Damage:
     return Damage(present(fact, Kind.DAMAGED, path), layer, cut)
 
 
-def twins() -> Observation[Twins]:
-    pair = Twins(kind="Service", namespace="shop", name="web", what="uid", first="a", second="b", others=("b.json",))
-    return present(pair, Kind.TWINS, "a.json")
+def mixed_clusters() -> Observation[SameNameObjects]:
+    pair = SameNameObjects(
+        kind="Service", namespace="shop", name="web", what="uid", first="a", second="b", others=("b.json",)
+    )
+    return present(pair, Kind.MIXED_CLUSTERS, "a.json")
 
 
 def judged(
-    answers: dict[LayerName, Answer],
+    answers: dict[LayerName, LayerAnswer],
     *,
     quality: Quality = WHOLE,
     unread: tuple[Observation[Any], ...] = (),
@@ -69,8 +71,8 @@ def judged(
     request: Request | None = None,
 ) -> Diagnosis:
     """A walk to Service web of namespace shop, judged. Layers without an answer looked, and all is well there."""
-    asked = tuple(Asked(name, answers.get(name, said()), ()) for name in LAYERS)
-    path = Path((), Backends((), ()))
+    asked = tuple(LayerWalk(name, answers.get(name, said()), ()) for name in LAYERS)
+    path = RequestPath((), Backends((), ()))
     meant = request or Request(service="web", namespace="shop", symptom=symptom)
     return judge(Walked(meant, named, asked, quality, failed, (), path, unread))
 

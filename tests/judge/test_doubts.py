@@ -10,8 +10,8 @@ import pytest
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Reason
-from svcpath.findings.finding import LayerName, Standing, Status
-from tests.judge.build import WHOLE, damage, found, judged, layer, present, said, twins, unread
+from svcpath.findings.finding import Confidence, LayerName, Status
+from tests.judge.build import WHOLE, damage, found, judged, layer, mixed_clusters, present, said, unread
 
 SLICE_UNREAD: dict[str, Any] = {"unread": (unread(Kind.ENDPOINT_SLICE),)}
 SLICE_NOT_RECORDED: dict[str, Any] = {"unread": (unread(Kind.ENDPOINT_SLICE, Reason.NOT_RECORDED),)}
@@ -22,7 +22,7 @@ LINES_LOST: dict[str, Any] = {
     "quality": msgspec.structs.replace(WHOLE, damages=(damage("endpoints", "all.json", cut=False),))
 }
 TABLE_CUT: dict[str, Any] = {"quality": msgspec.structs.replace(WHOLE, damages=(damage("dataplane", "w1.nft"),))}
-MIXED: dict[str, Any] = {"quality": msgspec.structs.replace(WHOLE, mixed=(twins(),))}
+MIXED: dict[str, Any] = {"quality": msgspec.structs.replace(WHOLE, mixed=(mixed_clusters(),))}
 FAIL, OPEN = Status.FAIL, Status.INCONCLUSIVE
 
 #: By what a code rests on. SP305: a slice. SP201: objects. SP301: both. SP603: a slice, by the dataplane. SP601: a table.
@@ -59,11 +59,11 @@ TABLE: list[tuple[str, LayerName, dict[str, Any], Status]] = [
 def test_what_rests_on_evidence_that_was_not_read_whole_decides_nothing(
     code: str, where: LayerName, evidence: dict[str, Any], status: Status
 ) -> None:
-    finding = found(code, where, FAIL, present("rules", Kind.NFT_LIST, "w1.nft"), standing=Standing.PROVEN)
+    finding = found(code, where, FAIL, present("rules", Kind.NFT_LIST, "w1.nft"), confidence=Confidence.PROVEN)
     result = layer(judged({where: said(finding)}, **evidence), where)
     (weighed,) = (one for one in result.findings if one.code == code)
     assert weighed.status is status
-    assert weighed.hypotheses[0].standing is (Standing.PROVEN if status is FAIL else Standing.POSSIBLE)
+    assert weighed.hypotheses[0].confidence is (Confidence.PROVEN if status is FAIL else Confidence.POSSIBLE)
 
 
 def test_a_dump_that_is_cut_off_leaves_another_nodes_finding_alone() -> None:
@@ -77,9 +77,9 @@ def test_a_warning_stays_a_warning_in_doubt() -> None:
 
 
 def test_a_refuted_cause_stays_refuted_in_doubt() -> None:
-    finding = found("SP305", "endpoints", standing=Standing.REFUTED)
+    finding = found("SP305", "endpoints", confidence=Confidence.REFUTED)
     result = layer(judged({"endpoints": said(finding)}, **SLICE_UNREAD), "endpoints")
-    assert result.findings[0].hypotheses[0].standing is Standing.REFUTED
+    assert result.findings[0].hypotheses[0].confidence is Confidence.REFUTED
 
 
 @pytest.mark.parametrize(

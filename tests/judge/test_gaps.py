@@ -8,7 +8,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State
 from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.text import Unplaced
-from svcpath.findings.finding import NotTested
+from svcpath.findings.finding import Gap
 from svcpath.judge import gaps
 from svcpath.walk.ask import Reply
 from tests.judge.build import present
@@ -40,12 +40,12 @@ def test_what_nothing_went_wrong_with_is_no_gap(look: Observation[None]) -> None
 
 def test_a_layer_that_told_of_a_look_itself_is_not_told_again() -> None:
     look = _look()
-    told = NotTested("pod", "the Pods", "in words of its own", looks=(look,))
+    told = Gap("pod", "the Pods", "in words of its own", looks=(look,))
     assert gaps.of_layer("pod", (told,), (_reply(look),), gaps.unread([look])) == (told,)
 
 
 def test_another_look_that_ended_in_the_same_words_is_told() -> None:
-    told = NotTested("pod", "the nodes", "the same words", looks=(_look(Kind.NODE, command="kubectl get nodes"),))
+    told = Gap("pod", "the nodes", "the same words", looks=(_look(Kind.NODE, command="kubectl get nodes"),))
     found = gaps.of_layer("pod", (told,), (_reply(_look(command="kubectl get pods", reason=Reason.DENIED)),), ())
     assert [gap.what for gap in found] == ["the nodes", "Pod in shop"]
 
@@ -55,7 +55,7 @@ def test_what_could_not_be_read_is_told_unless_its_command_or_its_place_was() ->
     read = gaps.unread([first, second, _look(reason=Reason.NOT_RECORDED, source="files")])
     assert [(gap.layer, gap.looks) for gap in read] == [("endpoints", (first,)), ("endpoints", (second,))]
     assert gaps.of_layer("endpoints", (), (), read) == read
-    told = NotTested("endpoints", "it", "in other words", looks=(first,))
+    told = Gap("endpoints", "it", "in other words", looks=(first,))
     assert gaps.of_layer("endpoints", (told,), (), read) == (told, read[1])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.findings.finding import Answer, NotTested, Status
+from svcpath.findings.finding import Gap, LayerAnswer, Status
 from tests.judge.build import found, judged, layer, said
 
 PASS, WARN, FAIL, OPEN = Status.PASS, Status.WARN, Status.FAIL, Status.INCONCLUSIVE
@@ -54,23 +54,23 @@ def test_a_layer_with_nothing_bad_passes_with_its_phrases() -> None:
     assert (result.status, result.sentence) == (PASS, "w1 agrees, w2 agrees")
 
 
-GAP = NotTested("pod", "a connection", "nobody tried")
+GAP = Gap("pod", "a connection", "nobody tried")
 
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Answer(gaps=(GAP,)), "nobody tried"),
-        (Answer(gaps=(GAP, GAP)), "nobody tried"),
-        (Answer(gaps=(GAP,), otherwise="no port"), "no port"),
-        (Answer(), "nothing to look at"),
+        (LayerAnswer(gaps=(GAP,)), "nobody tried"),
+        (LayerAnswer(gaps=(GAP, GAP)), "nobody tried"),
+        (LayerAnswer(gaps=(GAP,), otherwise="no port"), "no port"),
+        (LayerAnswer(), "nothing to look at"),
     ],
 )
-def test_a_layer_that_looked_at_nothing_is_not_tested_and_says_why(answer: Answer, sentence: str) -> None:
+def test_a_layer_that_looked_at_nothing_is_not_looked_at_and_says_why(answer: LayerAnswer, sentence: str) -> None:
     result = layer(judged({"pod": answer}), "pod")
-    assert (result.status, result.sentence) == (Status.NOT_TESTED, sentence)
+    assert (result.status, result.sentence) == (Status.NOT_LOOKED_AT, sentence)
 
 
 def test_a_finding_of_a_layer_that_looked_at_nothing_else_counts() -> None:
-    remark = Answer(findings=(found("SP602", "dataplane", PASS, sentence="no reject"),))
+    remark = LayerAnswer(findings=(found("SP602", "dataplane", PASS, sentence="no reject"),))
     assert layer(judged({"dataplane": remark}), "dataplane").status is PASS

@@ -7,14 +7,14 @@ import pytest
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import LAYERS, Answer, LayerName, NotTested, Standing, Status
+from svcpath.findings.finding import LAYERS, Confidence, Gap, LayerAnswer, LayerName, Status
 from svcpath.judge.judge import Diagnosis
 from svcpath.reports.report import report
 from svcpath.walk.failed import FailedConnection
 from tests.judge.build import found, judged, layer, present, said
 
 WARN, FAIL, OPEN = Status.WARN, Status.FAIL, Status.INCONCLUSIVE
-UNSEEN = Answer(gaps=(NotTested("endpoints", "the slices", "no right"),))
+UNSEEN = LayerAnswer(gaps=(Gap("endpoints", "the slices", "no right"),))
 
 
 def _short(diagnosis: Diagnosis) -> tuple[str, str | None, str | None, str]:
@@ -56,7 +56,7 @@ def _short(diagnosis: Diagnosis) -> tuple[str, str | None, str | None, str]:
     ],
 )
 def test_a_fault_decides_before_what_is_open_and_that_before_a_warning(
-    answers: dict[LayerName, Answer], verdict: tuple[str, str | None, str | None, str]
+    answers: dict[LayerName, LayerAnswer], verdict: tuple[str, str | None, str | None, str]
 ) -> None:
     assert _short(judged(answers)) == verdict
 
@@ -68,33 +68,36 @@ def test_a_warning_beside_endpoints_that_nobody_looked_at_says_so() -> None:
 
 
 def test_a_service_asked_for_by_name_has_to_be_looked_at_or_in_a_table() -> None:
-    nothing = Answer()
+    nothing = LayerAnswer()
     assert judged({"service": nothing, "dataplane": nothing}).verdict.status == "inconclusive"
     assert judged({"service": nothing}).verdict.status == "healthy"
     assert judged({"service": nothing, "dataplane": nothing}, named=False).verdict.status == "healthy"
 
 
 def test_without_a_service_something_has_to_pass() -> None:
-    nothing: dict[LayerName, Answer] = dict.fromkeys(LAYERS, Answer())
+    nothing: dict[LayerName, LayerAnswer] = dict.fromkeys(LAYERS, LayerAnswer())
     assert judged(nothing, request=Request(), named=False).verdict.status == "inconclusive"
     assert judged({**nothing, "resolution": said()}, request=Request(), named=False).verdict.status == "healthy"
 
 
-def test_a_healthy_verdict_names_what_was_not_tested() -> None:
-    diagnosis = judged({"pod": Answer(gaps=(NotTested("pod", "a direct connection", "nobody tried"),))})
-    assert diagnosis.verdict.summary.endswith("not tested: a direct connection")
+def test_a_healthy_verdict_names_what_was_not_looked_at() -> None:
+    diagnosis = judged({"pod": LayerAnswer(gaps=(Gap("pod", "a direct connection", "nobody tried"),))})
+    assert diagnosis.verdict.summary.endswith("not looked at: a direct connection")
 
 
 # --- which finding of a layer decides ---------------------------------------------------------------------------------
 
 
 def test_what_says_why_leads_before_what_only_says_what_was_seen() -> None:
-    seen, why = found("SP501", "pod", standing=Standing.PROVEN), found("SP503", "pod", standing=Standing.POSSIBLE)
+    seen, why = (
+        found("SP501", "pod", confidence=Confidence.PROVEN),
+        found("SP503", "pod", confidence=Confidence.POSSIBLE),
+    )
     assert judged({"pod": said(seen, why)}).verdict.code == "SP503"
 
 
 def test_a_proven_finding_leads_before_a_supported_one() -> None:
-    findings = found("SP305", "endpoints"), found("SP306", "endpoints", standing=Standing.PROVEN)
+    findings = found("SP305", "endpoints"), found("SP306", "endpoints", confidence=Confidence.PROVEN)
     assert judged({"endpoints": said(*findings)}).verdict.code == "SP306"
 
 
@@ -163,7 +166,7 @@ def test_the_verdict_points_at_its_finding_also_where_that_is_a_later_layers() -
 
 def test_of_findings_in_the_same_words_the_verdict_points_at_the_one_that_decides() -> None:
     first = found("SP305", "endpoints", sentence="the same")
-    proven = found("SP305", "endpoints", standing=Standing.PROVEN, sentence="the same")
+    proven = found("SP305", "endpoints", confidence=Confidence.PROVEN, sentence="the same")
     made = report(judged({"endpoints": said(first, proven)}))
     assert made.verdict.finding == 1
     assert report(judged({})).verdict.finding is None
@@ -202,7 +205,7 @@ def test_a_connection_that_failed_adds_nothing_to_a_finding_that_is_bad(status: 
 
 
 def test_a_stated_symptom_leaves_open_what_the_evidence_leaves_open() -> None:
-    gap = Answer(gaps=(NotTested("ports", "the sockets", "nobody looked"),))
+    gap = LayerAnswer(gaps=(Gap("ports", "the sockets", "nobody looked"),))
     diagnosis = judged({"ports": gap}, symptom="connection refused")
     assert (diagnosis.verdict.status, diagnosis.verdict.code) == ("inconclusive", "SP010")
     explained = judged({"ports": said(found("SP403", "ports"))}, symptom="connection refused")
@@ -212,4 +215,4 @@ def test_a_stated_symptom_leaves_open_what_the_evidence_leaves_open() -> None:
 def test_a_symptom_that_nobody_knows_is_named_and_ranks_nothing() -> None:
     diagnosis = judged({}, symptom="it feels slow")
     assert diagnosis.verdict.status == "healthy"
-    assert [gap.layer for gap in diagnosis.not_tested] == ["evidence"]
+    assert [gap.layer for gap in diagnosis.not_looked_at] == ["evidence"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from svcpath.lab.score.row import Row, results
+from svcpath.lab.score.row import FaultScore, results
 from svcpath.reports.report import encode
 from svcpath.reports.score import ScoreContract
 
@@ -32,7 +32,11 @@ def joined(parts: Sequence[ScoreContract]) -> ScoreContract:
         if differing:
             raise ValueError(f"the scores differ in {', '.join(sorted(differing))}")
     return results(
-        [Row(**{name: getattr(row, name) for name in Row.__struct_fields__}) for part in parts for row in part.rows],
+        [
+            FaultScore(**{name: getattr(row, name) for name in FaultScore.__struct_fields__})
+            for part in parts
+            for row in part.rows
+        ],
         facts,
     )
 

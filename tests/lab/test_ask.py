@@ -15,17 +15,17 @@ from svcpath.errors import LabError
 from svcpath.lab import command
 from svcpath.lab.command import Completed
 from svcpath.lab.faults import make
-from svcpath.lab.faults.fault import Expect, Fault, Target
+from svcpath.lab.faults.fault import Expect, Fault, FaultTarget
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import Provider
 from svcpath.lab.score import ask
 from svcpath.lab.score import run as score_run
 from svcpath.lab.score.run import Run
-from svcpath.reports.score import Given
+from svcpath.reports.score import Diagnosed
 
-SAID = {"verdict": {"status": "fault", "layer": "endpoints", "code": "SP301", "standing": "proven", "summary": "s"}}
+SAID = {"verdict": {"status": "fault", "layer": "endpoints", "code": "SP301", "confidence": "proven", "summary": "s"}}
 FAULT = Fault(about="a typo", name="selector-typo", expect=Expect(layer="endpoints", codes=("SP301",)), settle=0)
 
 
@@ -55,7 +55,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, An
 
 def _ground(context: str = "") -> Ground:
     made = _Cluster(context)
-    return Ground(cast(Provider, made), made.kubectl(), Scene.draw(random.Random(5)))
+    return Ground(cast(Provider, made), made.kubectl(), FaultScene.draw(random.Random(5)))
 
 
 def test_the_cluster_is_given_by_kubeconfig_and_context_alone(
@@ -65,7 +65,7 @@ def test_the_cluster_is_given_by_kubeconfig_and_context_alone(
     monkeypatch.setenv("SVCPATH_TEST_LAB", "lab")
     ground = _ground("kind-x")
     given = ask.on_cluster(ground, FAULT)
-    assert (given.status, given.layer, given.code, given.standing) == ("fault", "endpoints", "SP301", "proven")
+    assert (given.status, given.layer, given.code, given.confidence) == ("fault", "endpoints", "SP301", "proven")
     ((words, options),) = asked
     scene = ground.scene
     assert words[3:] == [
@@ -80,7 +80,7 @@ def test_a_recording_is_given_by_its_folder_and_the_targets_own_options(
     asked: list[tuple[list[str], dict[str, Any]]],
 ) -> None:
     ground = _ground()
-    target = Target(service="other", client="node/w1", port="<port_text>", as_name="<service>.x", resolver="musl")
+    target = FaultTarget(service="other", client="node/w1", port="<port_text>", as_name="<service>.x", resolver="musl")
     ask.on_recording(ground, Fault(about="", expect=Expect(layer="ports"), target=target), Path("/evidence"))
     ((words, _),) = asked
     assert "--kubeconfig" not in words
@@ -109,7 +109,7 @@ def stage(monkeypatch: pytest.MonkeyPatch, asked: list[tuple[list[str], dict[str
         done.append("undo")
         return []
 
-    def live(ground: Ground, fault: Fault) -> Given:
+    def live(ground: Ground, fault: Fault) -> Diagnosed:
         done.append("live")
         return on_cluster(ground, fault)
 

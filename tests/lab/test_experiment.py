@@ -24,7 +24,7 @@ from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
 from svcpath.lab.experiment import manifests
 from svcpath.lab.experiment.log import RawLog
-from svcpath.lab.experiment.manifests import Variant, with_variant
+from svcpath.lab.experiment.manifests import RunVariant, with_variant
 from svcpath.lab.experiment.play import parse_request
 from svcpath.lab.experiment.variants import expected_failures
 from svcpath.lab.experiment.watch import documents, logging
@@ -47,7 +47,7 @@ def test_the_kustomization_lists_every_manifest_and_script() -> None:
 
 
 def test_a_variant_sets_grace_hook_port_and_images() -> None:
-    variant = Variant(grace=5, prestop=0, wrong_port_listens=True)
+    variant = RunVariant(grace=5, prestop=0, wrong_port_listens=True)
     changed = with_variant(_objects(), variant, {"tools": "t:1", "client": "c:1"})
     (deployment,) = [each for each in changed if each["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
@@ -61,19 +61,19 @@ def test_a_variant_sets_grace_hook_port_and_images() -> None:
 
 def test_the_plain_variant_is_what_the_manifests_say() -> None:
     images = {"tools": "lab.local/tools:1", "client": "lab.local/tools:1"}
-    assert with_variant(_objects(), Variant(), images) == _objects()
+    assert with_variant(_objects(), RunVariant(), images) == _objects()
 
 
 @pytest.mark.parametrize(
     ("variant", "rows"),
     [
-        (Variant(), ()),
-        (Variant(grace=5, prestop=10), ("preStop",)),
-        (Variant(stale_proxy=True), ("new connections", "convergence")),
-        (Variant(wrong_port_listens=True), ("control wrong-port",)),
+        (RunVariant(), ()),
+        (RunVariant(grace=5, prestop=10), ("preStop",)),
+        (RunVariant(stale_proxy=True), ("new connections", "convergence")),
+        (RunVariant(wrong_port_listens=True), ("control wrong-port",)),
     ],
 )
-def test_each_broken_run_names_the_rows_that_it_flips(variant: Variant, rows: tuple[str, ...]) -> None:
+def test_each_broken_run_names_the_rows_that_it_flips(variant: RunVariant, rows: tuple[str, ...]) -> None:
     assert expected_failures(variant) == rows
 
 

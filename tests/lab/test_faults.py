@@ -20,7 +20,7 @@ from svcpath.lab.faults import own, steps
 from svcpath.lab.faults import scene as scenes
 from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene, merge
+from svcpath.lab.faults.scene import FaultScene, merge
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import Provider
 
@@ -50,7 +50,7 @@ def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placehol
     assert set(fault.expect.codes) <= set(codes)
     assert set(fault.expect.layers) <= LAYERS
     assert fault.healthy or fault.expect.layers
-    known = {*Scene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
+    known = {*FaultScene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
     target = [fault.target.service, fault.target.client, fault.target.port, fault.target.as_name]
     used = {name for text in _texts([*_all(fault), target]) for name in grounds._PLACEHOLDER.findall(text)}
     used = {name.removesuffix("_text") for name in used}
@@ -77,7 +77,7 @@ def test_what_a_fault_does_to_a_node_or_to_the_cluster_it_undoes(fault: Fault) -
 def test_a_scene_carries_nothing_that_names_its_fault() -> None:
     words = {word for fault in SHIPPED for word in fault.name.split("-")} - {"name", "local", "port", "not", "to", "no"}
     for seed in range(50):
-        scene = Scene.draw(random.Random(seed))
+        scene = FaultScene.draw(random.Random(seed))
         for value in (scene.namespace, scene.service, scene.deployment, scene.app, scene.client, scene.word):
             assert not words & set(re.split(r"[^a-z]+", value))
             assert len(value) <= 63
@@ -86,8 +86,8 @@ def test_a_scene_carries_nothing_that_names_its_fault() -> None:
 
 
 def test_two_draws_differ_and_the_same_seed_repeats() -> None:
-    assert Scene.draw(random.Random(1)) == Scene.draw(random.Random(1))
-    assert Scene.draw(random.Random(1)) != Scene.draw(random.Random(2))
+    assert FaultScene.draw(random.Random(1)) == FaultScene.draw(random.Random(1))
+    assert FaultScene.draw(random.Random(1)) != FaultScene.draw(random.Random(2))
 
 
 def test_changes_are_laid_over_a_scene_and_null_removes() -> None:
@@ -110,7 +110,7 @@ def test_changes_are_laid_over_a_scene_and_null_removes() -> None:
         },
         service={"spec": {"clusterIP": "None"}},
     )
-    scene = Scene.draw(random.Random(3))
+    scene = FaultScene.draw(random.Random(3))
     made = {each["kind"]: each for each in scenes.objects(scene, changes, {"tools": "t", "client": "c"})}
     server = made["Deployment"]["spec"]["template"]["spec"]["containers"][0]
     assert server["env"] == [
@@ -144,7 +144,7 @@ def _ground(tmp_path: Path) -> Ground:
     kubectl = tmp_path / "kubectl"
     kubectl.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\ncat > {tmp_path}/stdin 2>/dev/null\nexit 0\n')
     kubectl.chmod(0o755)
-    return Ground(cast(Provider, _Nothing()), Kubectl(kubectl, tmp_path / "k"), Scene.draw(random.Random(4)))
+    return Ground(cast(Provider, _Nothing()), Kubectl(kubectl, tmp_path / "k"), FaultScene.draw(random.Random(4)))
 
 
 def test_a_text_that_is_one_placeholder_takes_the_values_type(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar, cast
 from svcpath.lab.command import Completed
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import NotOffered, Provider
-from svcpath.lab.record import Asked, record
+from svcpath.lab.record import RecordingScope, record
 
 KUBECTL = """#!/bin/sh
 shift 2
@@ -65,7 +65,7 @@ class _Cluster:
 
 
 def _record(folder: Path, *, on_nodes: bool = True) -> tuple[dict[str, str], list[str]]:
-    asked = Asked(("shop",), ("shop/client",), names=("web", "wbe"))
+    asked = RecordingScope(("shop",), ("shop/client",), names=("web", "wbe"))
     cluster = cast(Provider, _Cluster(folder, on_nodes=on_nodes))
     missing = record(cluster, folder / "out", asked, lambda line: None)
     return {path.name: path.read_text() for path in (folder / "out").iterdir()}, missing

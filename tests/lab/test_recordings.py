@@ -6,16 +6,16 @@ import pytest
 
 from svcpath.lab.faults.fault import Expect, Fault, shipped
 from svcpath.lab.score.row import row
-from svcpath.reports.score import Given
+from svcpath.reports.score import Diagnosed
 from tests.lab.recordings import MODES, recorded, report_of
 
 pytestmark = [pytest.mark.timeout(120)]
 
 
-def given(mode: str, fault: str) -> Given:
+def given(mode: str, fault: str) -> Diagnosed:
     """What diagnose says on the recording, in the words of the score."""
     verdict = report_of(mode, fault).verdict
-    return Given(
+    return Diagnosed(
         status=verdict.status,
         layer=verdict.layer or "",
         cause_layer=verdict.cause_layer or "",

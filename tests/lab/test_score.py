@@ -9,7 +9,7 @@ import pytest
 
 from svcpath.lab.faults.fault import Expect, Fault
 from svcpath.lab.score.row import given_by, results, row, totals
-from svcpath.reports.score import Given, ScoreContract
+from svcpath.reports.score import Diagnosed, ScoreContract
 from tests.lab.joined import joined
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
@@ -22,36 +22,36 @@ EITHER = Fault(about="", name="e", expect=Expect(status=("warning", "healthy"), 
 @pytest.mark.parametrize(
     ("fault", "given", "mark"),
     [
-        (ENDPOINTS, Given(status="fault", layer="endpoints", code="SP301"), "right"),
-        (ENDPOINTS, Given(status="fault", layer="endpoints", code="SP304"), "layer"),
-        (ENDPOINTS, Given(status="fault", layer="ports", code="SP403"), "FALSE"),
-        (ENDPOINTS, Given(status="fault", layer="resolution", cause_layer="endpoints", code="SP301"), "right"),
-        (ENDPOINTS, Given(status="inconclusive", layer="endpoints"), "undecided"),
-        (ENDPOINTS, Given(status="healthy"), "missed"),
-        (ENDPOINTS, Given(status="warning", layer="endpoints", code="SP301"), "missed"),
-        (ENDPOINTS, Given(status="error"), "missed"),
-        (HEADLESS, Given(status="fault", layer="resolution", cause_layer="endpoints", code="SP116"), "right"),
-        (WARNING, Given(status="warning", layer="lifecycle", code="SP706"), "right"),
-        (WARNING, Given(status="fault", layer="lifecycle", code="SP706"), "FALSE"),
-        (WARNING, Given(status="warning", layer="pod", code="SP503"), "missed"),
-        (HEALTHY, Given(status="healthy"), "right"),
-        (HEALTHY, Given(status="inconclusive"), "undecided"),
-        (HEALTHY, Given(status="warning", layer="pod"), "missed"),
-        (HEALTHY, Given(status="fault", layer="pod"), "FALSE"),
-        (EITHER, Given(status="healthy"), "right"),
-        (EITHER, Given(status="warning", layer="dataplane", code="SP608"), "right"),
-        (EITHER, Given(status="fault", layer="dataplane", code="SP608"), "FALSE"),
+        (ENDPOINTS, Diagnosed(status="fault", layer="endpoints", code="SP301"), "right"),
+        (ENDPOINTS, Diagnosed(status="fault", layer="endpoints", code="SP304"), "layer"),
+        (ENDPOINTS, Diagnosed(status="fault", layer="ports", code="SP403"), "FALSE"),
+        (ENDPOINTS, Diagnosed(status="fault", layer="resolution", cause_layer="endpoints", code="SP301"), "right"),
+        (ENDPOINTS, Diagnosed(status="inconclusive", layer="endpoints"), "undecided"),
+        (ENDPOINTS, Diagnosed(status="healthy"), "missed"),
+        (ENDPOINTS, Diagnosed(status="warning", layer="endpoints", code="SP301"), "missed"),
+        (ENDPOINTS, Diagnosed(status="error"), "missed"),
+        (HEADLESS, Diagnosed(status="fault", layer="resolution", cause_layer="endpoints", code="SP116"), "right"),
+        (WARNING, Diagnosed(status="warning", layer="lifecycle", code="SP706"), "right"),
+        (WARNING, Diagnosed(status="fault", layer="lifecycle", code="SP706"), "FALSE"),
+        (WARNING, Diagnosed(status="warning", layer="pod", code="SP503"), "missed"),
+        (HEALTHY, Diagnosed(status="healthy"), "right"),
+        (HEALTHY, Diagnosed(status="inconclusive"), "undecided"),
+        (HEALTHY, Diagnosed(status="warning", layer="pod"), "missed"),
+        (HEALTHY, Diagnosed(status="fault", layer="pod"), "FALSE"),
+        (EITHER, Diagnosed(status="healthy"), "right"),
+        (EITHER, Diagnosed(status="warning", layer="dataplane", code="SP608"), "right"),
+        (EITHER, Diagnosed(status="fault", layer="dataplane", code="SP608"), "FALSE"),
     ],
 )
-def test_a_given_diagnosis_gets_its_mark(fault: Fault, given: Given, mark: str) -> None:
+def test_a_given_diagnosis_gets_its_mark(fault: Fault, given: Diagnosed, mark: str) -> None:
     assert row(fault, "iptables", given, 1.0).mark == mark
 
 
 def test_totals_count_each_kind_and_the_results_hold_a_row_for_each() -> None:
     rows = [
-        row(ENDPOINTS, "iptables", Given(status="fault", layer="endpoints", code="SP301"), 1.234),
-        row(HEALTHY, "nftables", Given(status="fault", layer="pod"), 0.5),
-        row(HEALTHY, "nftables", Given(status="inconclusive"), 0.5),
+        row(ENDPOINTS, "iptables", Diagnosed(status="fault", layer="endpoints", code="SP301"), 1.234),
+        row(HEALTHY, "nftables", Diagnosed(status="fault", layer="pod"), 0.5),
+        row(HEALTHY, "nftables", Diagnosed(status="inconclusive"), 0.5),
     ]
     assert totals(rows) == {"rows": 3, "right_layer": 1, "right_cause": 1, "inconclusive": 1, "false_accusations": 1}
     kept = results(rows, {"date": "2026-01-01"})
@@ -66,11 +66,11 @@ def test_a_report_is_read_by_its_contract() -> None:
         "layer": "ports",
         "cause_layer": None,
         "code": "SP403",
-        "standing": "proven",
+        "confidence": "proven",
         "summary": "s",
     }
-    assert given_by({"verdict": verdict}) == Given(
-        status="fault", layer="ports", code="SP403", standing="proven", summary="s"
+    assert given_by({"verdict": verdict}) == Diagnosed(
+        status="fault", layer="ports", code="SP403", confidence="proven", summary="s"
     )
     with pytest.raises(KeyError):
         given_by({})
@@ -91,8 +91,8 @@ def test_the_committed_results_fit_their_contract_and_accuse_nobody_falsely() ->
 
 
 def test_scores_of_two_labs_are_joined_and_those_of_two_releases_are_not() -> None:
-    right = row(ENDPOINTS, "iptables", Given(status="fault", layer="endpoints", code="SP301"), 1.0)
-    missed = row(ENDPOINTS, "nftables", Given(status="healthy"), 2.0)
+    right = row(ENDPOINTS, "iptables", Diagnosed(status="fault", layer="endpoints", code="SP301"), 1.0)
+    missed = row(ENDPOINTS, "nftables", Diagnosed(status="healthy"), 2.0)
     first = results([right], {"kernel": "6", "modes": "iptables", "lot": "1"})
     second = results([missed], {"kernel": "6", "modes": "nftables", "lot": "2", "not made": "x: no time"})
     both = joined((first, second))

@@ -22,11 +22,11 @@ from svcpath.lab import resources
 from svcpath.lab.command import Completed
 from svcpath.lab.faults import sound
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import NotOffered, Provider
 
-SCENE = Scene.draw(random.Random(4))
+SCENE = FaultScene.draw(random.Random(4))
 DNS_SLICE = {
     "ports": [{"name": "dns-tcp", "port": 5353, "protocol": "TCP"}, {"name": "dns", "port": 5353, "protocol": "UDP"}],
     "endpoints": [

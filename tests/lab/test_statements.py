@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from svcpath.lab.experiment.log import Entry, RawLog, read
-from svcpath.lab.experiment.statements import FAILS, HOLDS, NOT_SEEN, Row, judge
+from svcpath.lab.experiment.statements import FAILS, HOLDS, NOT_SEEN, StatementRow, judge
 
 DATA = Path(__file__).parents[1] / "data" / "lab"
 RUNS = sorted(path.name for path in DATA.glob("reference-*.jsonl.gz"))
@@ -22,14 +22,14 @@ def _log(name: str) -> list[Entry]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def _row(entries: list[Entry], name: str) -> Row:
+def _row(entries: list[Entry], name: str) -> StatementRow:
     return next(row for row in judge(entries) if row.name.startswith(name))
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_statement_holds_in_a_recorded_run(name: str) -> None:
     rows = judge(_log(name))
-    assert [row for row in rows if row.standing != HOLDS] == []
+    assert [row for row in rows if row.confidence != HOLDS] == []
     names = [row.name for row in rows]
     assert names[-10:] == [
         "headless twin",
@@ -126,7 +126,7 @@ def _removed_too_early(entries: list[Entry]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "row", "standing"),
+    ("change", "row", "confidence"),
     [
         (_lookup_fails, "resolution", FAILS),
         (_wrong_port_answers, "control wrong-port", FAILS),
@@ -144,8 +144,8 @@ def _removed_too_early(entries: list[Entry]) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
-def test_what_was_otherwise_flips_its_row(change: Callable[[list[Entry]], None], row: str, standing: str) -> None:
-    assert _row(_changed(change), row).standing == standing
+def test_what_was_otherwise_flips_its_row(change: Callable[[list[Entry]], None], row: str, confidence: str) -> None:
+    assert _row(_changed(change), row).confidence == confidence
 
 
 def test_a_neighbours_address_that_begins_alike_is_not_the_old_pods() -> None:
@@ -153,11 +153,11 @@ def test_a_neighbours_address_that_begins_alike_is_not_the_old_pods() -> None:
         table = next(each for each in entries if each["what"] == "table")
         table["text"] += f"\n-A KUBE-SEP-X -j DNAT --to-destination {_target(entries)['ips'][0]}9:8080\n"
 
-    assert _row(_changed(neighbour), "convergence").standing == HOLDS
+    assert _row(_changed(neighbour), "convergence").confidence == HOLDS
 
 
 def test_an_empty_log_holds_nothing() -> None:
-    assert {row.standing for row in judge([])} == {NOT_SEEN}
+    assert {row.confidence for row in judge([])} == {NOT_SEEN}
 
 
 def test_what_was_added_to_a_log_is_on_disk_at_once_and_reads_back(tmp_path: Path) -> None:

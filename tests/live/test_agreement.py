@@ -27,7 +27,7 @@ from svcpath.lab import labs
 from svcpath.lab.faults import make, steps
 from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.home import LabSpec
 from svcpath.reports.report import Report
 from tests.fixtures.hiding import every_look_counts
@@ -67,12 +67,12 @@ def _spec() -> LabSpec | None:
 
 @pytest.fixture(scope="module", params=faults(), ids=lambda one: one.name)
 def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tuple[Fault, Ground]]:
-    """The fault, standing."""
+    """The fault, confidence."""
     del alone
     fault: Fault = request.param
     place = homes.home(os.environ["SVCPATH_TEST_LAB"])
     provider = labs.provider(place)
-    ground = Ground(provider, provider.kubectl(), Scene.draw(random.Random(fault.name)))
+    ground = Ground(provider, provider.kubectl(), FaultScene.draw(random.Random(fault.name)))
     try:
         make.stand(ground, fault, place.name)
         steps.run_all(ground, fault.steps)
@@ -118,7 +118,7 @@ def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(held: Held
     assert not (said.status == "fault" and "fault" not in held.fault.expect.statuses), said
     if held.fault.name in DECIDED and said.layer != "resolution":
         # The cluster DNS may have a Pod on the node in question: then lookups fail first, now and then.
-        assert (said.code, said.standing) == (DECIDED[held.fault.name], "proven"), said
+        assert (said.code, said.confidence) == (DECIDED[held.fault.name], "proven"), said
 
 
 def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(held: Held) -> None:

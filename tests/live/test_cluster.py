@@ -54,7 +54,7 @@ def test_without_execs_the_api_server_serves_none(lab: Lab) -> None:
     before = lab.execs()
     report = diagnose(lab, "echo-server", execs=False)
     assert report.verdict.status in ("healthy", "inconclusive")
-    assert any("--no-exec" in gap.why for gap in report.not_tested)
+    assert any("--no-exec" in gap.why for gap in report.not_looked_at)
     assert lab.execs() == before
 
 
@@ -112,7 +112,7 @@ def test_the_shipped_roles_alone_are_enough(lab: Lab, service: str) -> None:
     grant(lab, rules())
     report = diagnose(lab, service, as_user=ACCOUNT)
     assert told(report) == EXPECTED[service]
-    assert not [gap for gap in report.not_tested if "forbidden" in gap.why]
+    assert not [gap for gap in report.not_looked_at if "forbidden" in gap.why]
 
 
 @pytest.mark.parametrize("number", range(len(rules())))
@@ -122,7 +122,7 @@ def test_with_a_rule_removed_the_report_names_it_and_accuses_nobody(lab: Lab, nu
     grant(lab, held)
     report = diagnose(lab, "echo-server", as_user=ACCOUNT)
     assert report.verdict.status in ("healthy", "warning", "inconclusive")
-    said = " ".join(gap.why for gap in report.not_tested)
+    said = " ".join(gap.why for gap in report.not_looked_at)
     assert "forbidden" in said
     assert any(resource in said for resource in gone["resources"]), (gone, said)
 

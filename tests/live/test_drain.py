@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from svcpath.cli.app import run
-from svcpath.drain.endurance import Load, endure
+from svcpath.drain.endurance import LoadPlan, endure
 from svcpath.drain.grid.cells import CELLS
-from svcpath.drain.grid.compare import Row, compare
+from svcpath.drain.grid.compare import GridRow, compare
 from svcpath.drain.grid.measure import measure
 from svcpath.drain.transport import KubectlTransport
 from svcpath.lab import home as homes
@@ -82,7 +82,7 @@ def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
     places = sorted(random.Random(SEED).sample(range(len(CELLS)), min(COUNT, len(CELLS))))
     cells = [CELLS[place] for place in places]
 
-    def measured(chosen: list[Any]) -> list[Row]:
+    def measured(chosen: list[Any]) -> list[GridRow]:
         found = measure(kubectl, chosen, image, _said)
         return [compare(cell, found[cell.name], image) for cell in chosen]
 
@@ -105,7 +105,7 @@ def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
 def test_a_recording_under_load_lacks_no_connection_that_a_server_logged(
     kubectl: KubectlTransport, image: str, tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
-    found = endure(kubectl, image, Load(200, 20, 4), tmp_path / "load.db", _said)
+    found = endure(kubectl, image, LoadPlan(200, 20, 4), tmp_path / "load.db", _said)
     say_in_summary(
         f"drain recorder: {found.recorded} of {found.announced} connections, {found.replaced} Pods replaced, "
         f"{found.cores_with_kubectl} cores (1,000 a second: make drain-load)"

@@ -3,7 +3,7 @@
     python -m tests.parity BEFORE [--more FOLDER]... [--only PATTERN] [--allow FILE] [--sentences]
 
 ``BEFORE`` is a commit (or a folder with its sources); the other side is this checkout. Differences of status, layer, code,
-standing, of any layer's status, of any finding and of what was not tested are printed; with ``--sentences`` those of the
+confidence, of any layer's status, of any finding and of what was not looked at are printed; with ``--sentences`` those of the
 layers' sentences too. The exit code is 0 when exactly the differences that ``--allow`` lists are there (expected.py tells its
 form), 1 otherwise.
 """

@@ -1,7 +1,7 @@
 """The differences between two commits that are meant: a YAML list, each with the reason.
 
     - inputs: made-some_*            names of inputs, with * and ? as in a shell
-      differs: [verdict, findings]   the keys that differ: verdict, layers, findings, not_tested, sentences, error
+      differs: [verdict, findings]   the keys that differ: verdict, layers, findings, not_looked_at, sentences, error
       holds: SP306                   a word of each difference's line; left out, any line of those keys
       why: ...
 

@@ -79,13 +79,13 @@ def judged(path: Path) -> dict[str, Any]:
         return {"error": type(error).__name__}
     verdict = report.verdict
     return {
-        "verdict": [verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.standing],
+        "verdict": [verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.confidence],
         "layers": [[layer.name, layer.status, layer.decisive] for layer in report.layers],
         "findings": sorted(
-            [finding.code, finding.layer, finding.status, *(cause.standing for cause in finding.hypotheses)]
+            [finding.code, finding.layer, finding.status, *(cause.confidence for cause in finding.hypotheses)]
             for finding in report.findings
         ),
-        "not_tested": sorted([gap.layer, gap.what, gap.command] for gap in report.not_tested),
+        "not_looked_at": sorted([gap.layer, gap.what, gap.command] for gap in report.not_looked_at),
         "sentences": {layer.name: layer.sentence for layer in report.layers} | {"verdict": verdict.summary},
     }
 

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 Pairs = set[tuple[str, str]]
-STATUS = "pass|warn|fail|inconclusive|not-tested|skipped"
+STATUS = "pass|warn|fail|inconclusive|not-looked-at|skipped"
 VOID = {"meta", "br", "wbr"}
 
 

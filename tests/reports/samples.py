@@ -20,7 +20,7 @@ from svcpath.lab.score import row as scored
 from svcpath.reports.drain import SCHEMA as DRAIN
 from svcpath.reports.drain import DrainContract, LoadRecord, ScenarioRecord
 from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
-from svcpath.reports.score import Given, ScoreContract
+from svcpath.reports.score import Diagnosed, ScoreContract
 
 RECORDED = [
     (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")
@@ -60,10 +60,10 @@ def every_code() -> Report:
         hypothesis = HypothesisRecord(
             cause=f"cause of {code}",
             layer=layer,
-            standing="supported",
+            confidence="supported",
             supports=(evidence,),
             against=(),
-            falsifier=f"check {code}",
+            disproof=f"check {code}",
             refutes="printing nothing",
         )
         findings.append(
@@ -95,7 +95,7 @@ def every_code() -> Report:
 def hostile() -> Report:
     """The fault's report with every free text replaced: names, sentences, commands, paths, times."""
     payloads = itertools.cycle(HOSTILE)
-    kept = {"schema", "status", "standing", "layer", "cause_layer", "observation", "id", "state", "kind", "socket"}
+    kept = {"schema", "status", "confidence", "layer", "cause_layer", "observation", "id", "state", "kind", "socket"}
 
     def spoilt(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -119,7 +119,9 @@ def hostile() -> Report:
 def score() -> ScoreContract:
     """As the lab writes it: right, undecided, missed, and a false accusation."""
     rows = [
-        scored.row(fault, "iptables", Given(status=status, layer="ports", code="SP403", summary="nothing listens"), 1.5)
+        scored.row(
+            fault, "iptables", Diagnosed(status=status, layer="ports", code="SP403", summary="nothing listens"), 1.5
+        )
         for fault in shipped()[:2]
         for status in ("fault", "inconclusive", "healthy")
     ]

@@ -13,7 +13,7 @@ from svcpath import api
 from svcpath.drain.load import load
 from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
-from svcpath.models.drain.moments import Connection
+from svcpath.models.drain.moments import SampledConnection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
 from svcpath.reports.renderers import html
 from svcpath.reports.report import Record, encode
@@ -45,7 +45,9 @@ def _drain() -> Record:
     """The recorded drain, and connections beside it."""
     found, gaps = load([DATA / "drain" / "recorded"])
     made = tuple(
-        Connection("http", found.zero + i, found.zero + i, None, None, found.zero + i + 0.25, f"web-{i % 2}", outcome)
+        SampledConnection(
+            "http", found.zero + i, found.zero + i, None, None, found.zero + i + 0.25, f"web-{i % 2}", outcome
+        )
         for i, outcome in enumerate(("ok", "refused", "ok", "http-error"))
     )
     return timeline_report(msgspec.structs.replace(found, connections=made), gaps)

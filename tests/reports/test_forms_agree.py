@@ -51,7 +51,7 @@ def test_layers_end_alike_in_html_terminal_and_junit() -> None:
     wanted = [(one.name, one.status) for one in report.layers]
     whole = page(report)
     assert forms.Page(html.render(whole)).layers == wanted
-    kinds = {"fail": "failure", "inconclusive": "error", "not-tested": "skipped", "skipped": "skipped"}
+    kinds = {"fail": "failure", "inconclusive": "error", "not-looked-at": "skipped", "skipped": "skipped"}
     cases = ElementTree.fromstring(junit.render(whole)).iter("testcase")
     assert [(one.get("name"), one[0].tag) for one in cases] == [
         (name, kinds.get(status, "system-out")) for name, status in wanted

@@ -11,8 +11,8 @@ import pytest
 from svcpath.reports.document import (
     Connections,
     Document,
-    Event,
     Lane,
+    LaneEvent,
     Mark,
     Note,
     Point,
@@ -95,8 +95,8 @@ def timeline(count: int = 40) -> Document:
         backends=("web-1", HOSTILE[1]),
     )
     lanes = (
-        Lane("web-1", "Pods", (Span(0, 4, "preStop", Mark.WARN),), (Event(4, "SIGTERM", Mark.FAIL),)),
-        Lane(HOSTILE[2], "Data planes", (), (Event(0.4, HOSTILE[3], Mark.PASS),)),
+        Lane("web-1", "Pods", (Span(0, 4, "preStop", Mark.WARN),), (LaneEvent(4, "SIGTERM", Mark.FAIL),)),
+        Lane(HOSTILE[2], "Data planes", (), (LaneEvent(0.4, HOSTILE[3], Mark.PASS),)),
     )
     terms = (Span(0, 0.4, "slice and data plane"),)
     return Document("drain", (Statement(Mark.PASS, "HOLDS", "3 s"), Timeline("T", 0, 12, lanes, held, terms)), "drain")

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from svcpath.drain.load import load
-from svcpath.models.drain.moments import Connection, PlaneChange
-from svcpath.models.drain.timeline import Timeline, timeline
+from svcpath.models.drain.moments import PlaneChange, SampledConnection
+from svcpath.models.drain.timeline import DrainTimeline, timeline
 from svcpath.reports.document import Lane, Mark
 from svcpath.reports.document import Timeline as Drawn
 from svcpath.reports.timeline import timeline_report
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parent.parent / "data" / "drain" / "recorded"
 
 
 @pytest.fixture(scope="module")
-def found() -> Timeline:
+def found() -> DrainTimeline:
     return load([RECORDED])[0]
 
 
@@ -27,7 +27,7 @@ def lanes(picture: Drawn, group: str) -> dict[str, Lane]:
     return {one.name: one for one in picture.lanes if one.group == group}
 
 
-def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: Timeline) -> None:
+def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: DrainTimeline) -> None:
     (lane,) = lanes(drawn(timeline_report(found)), "Pods").values()
     assert [(one.text, round(one.start, 1), round(one.end, 1)) for one in lane.spans] == [
         ("preStop", 0.0, 10.0),
@@ -39,7 +39,7 @@ def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: Timeline) 
     assert told["server exit code 137 (Error)"] == (20.5, Mark.FAIL)
 
 
-def test_an_endpoints_three_conditions_follow_each_other(found: Timeline) -> None:
+def test_an_endpoints_three_conditions_follow_each_other(found: DrainTimeline) -> None:
     held = lanes(drawn(timeline_report(found)), "Endpoints")
     old, new = held["10.244.1.9"], held["10.244.1.40"]
     assert [(one.text, one.mark) for one in old.spans] == [("ready=false serving=true terminating=true", Mark.WARN)]
@@ -50,11 +50,11 @@ def test_an_endpoints_three_conditions_follow_each_other(found: Timeline) -> Non
             assert before.end == after.start
 
 
-def test_data_planes_and_connections_stand_on_the_same_axis(found: Timeline) -> None:
+def test_data_planes_and_connections_stand_on_the_same_axis(found: DrainTimeline) -> None:
     zero = found.zero
     change = PlaneChange(zero + 0.4, zero + 0.4, "w1", "10.96.0.1:80/tcp", "10.244.1.9:8080", False)
     made = tuple(
-        Connection("http", zero + i, zero + i, zero + i, None, zero + i + 0.5, peer, outcome)
+        SampledConnection("http", zero + i, zero + i, zero + i, None, zero + i + 0.5, peer, outcome)
         for i, (peer, outcome) in enumerate([("a", "ok"), ("b", "refused"), ("", "timeout"), ("a", "http-error")])
     )
     report = timeline_report(timeline((), (), made, (change,)))
@@ -74,7 +74,7 @@ def test_data_planes_and_connections_stand_on_the_same_axis(found: Timeline) -> 
     assert held.lengths == pytest.approx((0.5,) * 4, abs=1e-3)
 
 
-def test_a_recording_without_a_deletion_says_so(found: Timeline) -> None:
+def test_a_recording_without_a_deletion_says_so(found: DrainTimeline) -> None:
     empty = msgspec.structs.replace(found, deletions=(), moments=(), connections=(), outages=())
     document = page(timeline_report(empty))
     assert getattr(document.sections[0], "word", "") == "NO DELETION"

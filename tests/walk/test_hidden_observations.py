@@ -79,9 +79,9 @@ def test_wrong_port_without_its_socket_lists_is_inconclusive_and_one_command_dec
     assert (report.verdict.status, report.verdict.code) == ("inconclusive", "SP410")
     assert "18080" in report.verdict.summary
     decides = next(one for one in report.findings if one.code == "SP410").hypotheses[0]
-    assert decides.standing == "possible"
-    assert ":46A0 " in decides.falsifier
-    assert "/proc/net/tcp" in decides.falsifier
+    assert decides.confidence == "possible"
+    assert ":46A0 " in decides.disproof
+    assert "/proc/net/tcp" in decides.disproof
 
 
 @functools.cache
@@ -118,4 +118,4 @@ def test_the_objects_alone_decide_what_objects_can_decide(mode: str, service: st
     assert report.verdict.status == wanted, report.verdict.summary
     if wanted == "healthy":
         for word in ("resolv", "connection", "tables"):
-            assert any(word in f"{gap.what} {gap.why}" for gap in report.not_tested), word
+            assert any(word in f"{gap.what} {gap.why}" for gap in report.not_looked_at), word

@@ -8,7 +8,7 @@ import pytest
 from svcpath.evidence.facts.kubernetes import Event, Pod
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation, State
-from svcpath.walk.subjects.readiness import Cause, not_ready
+from svcpath.walk.subjects.readiness import UnreadyCause, not_ready
 from tests.fixtures.objects import Obj, pod
 
 
@@ -48,34 +48,34 @@ UNSCHEDULED = {"type": "PodScheduled", "status": "False", "message": "0/2 nodes 
         (
             _unready(),
             ("Unhealthy", "Readiness probe failed: context deadline exceeded"),
-            Cause.PROBE_TIMEOUT,
+            UnreadyCause.PROBE_TIMEOUT,
             "deadline",
         ),
         (
             _unready(),
             ("Unhealthy", "Readiness probe failed: command timed out after 1s"),
-            Cause.PROBE_TIMEOUT,
+            UnreadyCause.PROBE_TIMEOUT,
             "after 1s",
         ),
-        (_unready(), ("Unhealthy", "Readiness probe failed: HTTP probe failed: 503"), Cause.PROBE, "503"),
-        (_unready(containerStatuses=[CRASHING]), None, Cause.CONTAINER, "timeouts waits: CrashLoopBackOff"),
+        (_unready(), ("Unhealthy", "Readiness probe failed: HTTP probe failed: 503"), UnreadyCause.PROBE, "503"),
+        (_unready(containerStatuses=[CRASHING]), None, UnreadyCause.CONTAINER, "timeouts waits: CrashLoopBackOff"),
         (
             _unready(containerStatuses=[CREATING]),
             ("FailedCreatePodSandBox", "context deadline exceeded"),
-            Cause.CONTAINER,
+            UnreadyCause.CONTAINER,
             "context deadline exceeded",
         ),
         (
             _unready(phase="Pending", containerStatuses=[], conditions=[UNSCHEDULED]),
             None,
-            Cause.UNSCHEDULED,
+            UnreadyCause.UNSCHEDULED,
             "timed out",
         ),
-        (_unready(), None, Cause.UNTOLD, "NotReady"),
+        (_unready(), None, UnreadyCause.UNTOLD, "NotReady"),
     ],
 )
 def test_the_first_reason_of_the_kubelet_is_the_cause(
-    made: Obj, event: tuple[str, str] | None, cause: Cause, text: str
+    made: Obj, event: tuple[str, str] | None, cause: UnreadyCause, text: str
 ) -> None:
     found = not_ready(msgspec.convert(made, Pod), (_event(*event),) if event else ())
     assert found.cause is cause

@@ -12,12 +12,12 @@ import typer
 from typer.exceptions import TyperException
 
 from svcpath import __version__
-from svcpath.cli.exits import Exit, of_error
+from svcpath.cli.exits import ExitCode, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
 
 
-class Entry(msgspec.Struct, frozen=True):
+class CommandEntry(msgspec.Struct, frozen=True):
     """A command, or a group of commands, of the file ``module`` in this folder."""
 
     module: str
@@ -26,22 +26,22 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 COMMANDS = {
-    "diagnose": Entry("diagnose", "Say at which layer a Service fails, why, and what would prove that wrong."),
-    "resolve": Entry("resolve", "Show what an application's own resolver makes of a name."),
-    "collect": Entry("collect", "Save what a diagnosis looks at to one bundle."),
-    "can-i": Entry("can_i", "Say what you may do, and what each lack costs the diagnosis."),
-    "doctor": Entry("doctor", "Say what this machine or account lacks."),
-    "budget": Entry("budget", "Compute whether a drain holds, from manifests or a recording."),
-    "explain": Entry("explain", "Explain a code, or the hypotheses of an error text."),
-    "demo": Entry("demo", "Diagnose the recordings that ship with svcpath."),
-    "report": Entry("report", "Turn a saved JSON report into another form."),
-    "bundle": Entry("bundle", "Look into bundles that svcpath collect wrote.", group=True),
-    "dataplane": Entry(
+    "diagnose": CommandEntry("diagnose", "Say at which layer a Service fails, why, and what would prove that wrong."),
+    "resolve": CommandEntry("resolve", "Show what an application's own resolver makes of a name."),
+    "collect": CommandEntry("collect", "Save what a diagnosis looks at to one bundle."),
+    "can-i": CommandEntry("can_i", "Say what you may do, and what each lack costs the diagnosis."),
+    "doctor": CommandEntry("doctor", "Say what this machine or account lacks."),
+    "budget": CommandEntry("budget", "Compute whether a drain holds, from manifests or a recording."),
+    "explain": CommandEntry("explain", "Explain a code, or the hypotheses of an error text."),
+    "demo": CommandEntry("demo", "Diagnose the recordings that ship with svcpath."),
+    "report": CommandEntry("report", "Turn a saved JSON report into another form."),
+    "bundle": CommandEntry("bundle", "Look into bundles that svcpath collect wrote.", group=True),
+    "dataplane": CommandEntry(
         "dataplane", "Read the nodes' tables (iptables, nftables, IPVS, Cilium, Calico) back into Services.", group=True
     ),
-    "drain": Entry("drain", "Record a drain, prove it, show it on one axis.", group=True),
-    "rollout": Entry("rollout", "Wait until a rollout is really over.", group=True),
-    "lab": Entry("lab", "A Kubernetes to practise on and to break on purpose.", group=True),
+    "drain": CommandEntry("drain", "Record a drain, prove it, show it on one axis.", group=True),
+    "rollout": CommandEntry("rollout", "Wait until a rollout is really over.", group=True),
+    "lab": CommandEntry("lab", "A Kubernetes to practise on and to break on purpose.", group=True),
 }
 
 
@@ -82,7 +82,7 @@ def _root(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-        raise typer.Exit(Exit.USAGE)
+        raise typer.Exit(ExitCode.USAGE)
 
 
 def _not_meant() -> None:
@@ -93,29 +93,29 @@ def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
     try:
         result = tree(arguments or _completed())(args=arguments, standalone_mode=False)
-        return int(result) if isinstance(result, int) else Exit.GOOD
+        return int(result) if isinstance(result, int) else ExitCode.GOOD
     except SvcpathError as error:
         _complain(str(error))
         return of_error(error)
     except typer.Exit as leave:
         return int(leave.exit_code)
     except typer.Abort:
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (svcpath ... | head): nothing left to say, and no second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.GOOD
+        return ExitCode.GOOD
     except TyperException as error:
         _complain(_usage(error))
-        return Exit.USAGE
+        return ExitCode.USAGE
     except Exception:  # noqa: BLE001  the last place an unforeseen error can be told from a result
         import traceback
 
         traceback.print_exc()
         _complain("this is a defect of svcpath: please report the lines above with the command that led here")
-        return Exit.INTERNAL
+        return ExitCode.INTERNAL
 
 
 def _completed() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli import output
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
@@ -128,12 +128,12 @@ def budget(
         raise UsageError(f"--path {min(unknown)}: no workload has a container of that name")
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
-        return Exit.UNREADABLE if result.not_read else Exit.UNDECIDED
+        return ExitCode.UNREADABLE if result.not_read else ExitCode.UNDECIDED
     if any(one.outcome == "lost" for one in result.workloads):
-        return Exit.BAD
+        return ExitCode.BAD
     if strict and not all(one.bounded for one in result.workloads if one.serves):
-        return Exit.UNDECIDED
-    return Exit.GOOD
+        return ExitCode.UNDECIDED
+    return ExitCode.GOOD
 
 
 #: How a workload of a cluster is named.

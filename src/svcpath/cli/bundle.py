@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 
 app = typer.Typer(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
 
@@ -51,7 +51,7 @@ def show(bundle: File) -> int:
     typer.echo(f"\nexecs done: {len(manifest.execs)}")
     for line in manifest.execs:
         typer.echo(printable(f"  {line}"))
-    return Exit.GOOD
+    return ExitCode.GOOD
 
 
 @app.command("diff")
@@ -77,7 +77,7 @@ def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", h
                 typer.echo(printable(f"    {line}"))
     if not changed:
         typer.echo("no difference")
-    return Exit.BAD if changed else Exit.GOOD
+    return ExitCode.BAD if changed else ExitCode.GOOD
 
 
 #: Fields that change by themselves.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli import live
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 
 HELP = """\
 svcpath can-i -n service-ops --from pod/client
@@ -30,7 +30,7 @@ def can_i(
     from svcpath.reports.renderers.text import printable
 
     asked = Request.of(namespace=namespace, client=client)
-    with live.cluster(live.Cluster(context, kubeconfig, as_user, timeout)) as source:
+    with live.cluster(live.ClusterFlags(context, kubeconfig, as_user, timeout)) as source:
         home = namespace or source.namespace
         answers = source.rights(home, asked.client.rpartition("/")[0] or home)
     width = max(len(one.right.words) for one in answers)
@@ -47,5 +47,5 @@ def can_i(
         where = f"in {one.right.namespace}" if one.right.namespace else "in the cluster"
         typer.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
     if lacks:
-        return Exit.BAD
-    return Exit.UNDECIDED if unknown else Exit.GOOD
+        return ExitCode.BAD
+    return ExitCode.UNDECIDED if unknown else ExitCode.GOOD

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from svcpath.cli import live
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.diagnosis import diagnose
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.request import Request
@@ -61,7 +61,7 @@ def collect(
         as_name=as_name,
         all_nodes=all_nodes,
     )
-    flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
+    flags = live.ClusterFlags(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
     with live.cluster(flags) as source:
         asked = source.settled(asked)
         recorder = RecordingSource(source)
@@ -88,4 +88,4 @@ def collect(
     typer.echo(f"{output}: {len(bundle.observations)} observations, {size / 1024:.0f} KiB, {result.verdict.status}")
     typer.echo(done)
     typer.echo(f"Next: svcpath diagnose --evidence {output}")
-    return Exit.GOOD
+    return ExitCode.GOOD

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli import live, output
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
 
 app = typer.Typer(
@@ -61,10 +61,12 @@ def show(
     from svcpath.reports.views.dataplane import show_document
 
     wanted = output.parse(outputs)
-    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+    with live.looking(
+        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+    ) as source:
         result = api.frontends(source, node=node)
     output.write(wanted, lambda: show_document(result), lambda: encode(result))
-    return Exit.GOOD if result.nodes else Exit.UNDECIDED
+    return ExitCode.GOOD if result.nodes else ExitCode.UNDECIDED
 
 
 @app.command("trace", help=TRACE)
@@ -90,13 +92,15 @@ def trace(
 
     wanted = output.parse(outputs)
     address, port, protocol = destination(to)
-    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+    with live.looking(
+        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+    ) as source:
         whose = live.sender(source, client, namespace)
         results = api.trace(source, address, port, protocol, client=whose, namespace=namespace, node=node)
     output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(one) for one in results))
     if any(one.undecided for one in results):
-        return Exit.UNDECIDED
-    return Exit.GOOD if all(one.outcome in ("backends", "accept") for one in results) else Exit.BAD
+        return ExitCode.UNDECIDED
+    return ExitCode.GOOD if all(one.outcome in ("backends", "accept") for one in results) else ExitCode.BAD
 
 
 @app.command("drift", help=DRIFT)
@@ -119,12 +123,14 @@ def drift(
     from svcpath.reports.views.drift_page import page
 
     wanted = output.parse(outputs)
-    with live.looking(evidence, live.Cluster(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)) as source:
+    with live.looking(
+        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+    ) as source:
         result = api.drift(source, node=node, namespace=namespace, service=service)
     output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if result.rows:
-        return Exit.BAD
-    return Exit.UNDECIDED if result.undecided or not result.nodes else Exit.GOOD
+        return ExitCode.BAD
+    return ExitCode.UNDECIDED if result.undecided or not result.nodes else ExitCode.GOOD
 
 
 def destination(text: str) -> tuple[str, int, str]:

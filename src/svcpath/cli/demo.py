@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 
 HELP = """\
 svcpath demo
@@ -39,5 +39,5 @@ def demo() -> int:
             right = right and (result.verdict.status, result.verdict.layer) == expected
     if not right:
         typer.echo("the demo did not give the verdicts that its recordings have: please report this", err=True)
-        return Exit.INTERNAL
-    return Exit.GOOD
+        return ExitCode.INTERNAL
+    return ExitCode.GOOD

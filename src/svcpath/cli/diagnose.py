@@ -83,7 +83,7 @@ def diagnose(
     if evidence:
         result = diagnosed(live.recorded(evidence), asked)
     else:
-        flags = live.Cluster(
+        flags = live.ClusterFlags(
             context=context,
             kubeconfig=kubeconfig,
             as_user=as_user,

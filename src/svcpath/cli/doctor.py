@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import typer
 
 from svcpath.cli import live
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.errors import SvcpathError
 
 HELP = """\
@@ -31,13 +31,13 @@ def doctor(
     from svcpath.reports.renderers.text import printable
 
     good = True
-    for mark, line in _findings(live.Cluster(context, kubeconfig, as_user, timeout)):
+    for mark, line in _findings(live.ClusterFlags(context, kubeconfig, as_user, timeout)):
         good = good and mark == "✔"
         typer.echo(printable(f"{mark} {line}"))
-    return Exit.GOOD if good else Exit.BAD
+    return ExitCode.GOOD if good else ExitCode.BAD
 
 
-def _findings(flags: live.Cluster) -> Iterator[tuple[str, str]]:
+def _findings(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
     yield "✔", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     for name, lack in _LIBRARIES:
         found = importlib.util.find_spec(name) is not None
@@ -46,7 +46,7 @@ def _findings(flags: live.Cluster) -> Iterator[tuple[str, str]]:
         yield from _cluster(flags)
 
 
-def _cluster(flags: live.Cluster) -> Iterator[tuple[str, str]]:
+def _cluster(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
     try:
         with live.cluster(flags) as source:
             yield "✔", f"cluster {source.version} (context {source.context or 'in-cluster'})"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from svcpath.cli import drain_run, output
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
@@ -74,10 +74,10 @@ def show(
     report = timeline_report(found, gaps)
     output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report), lambda: page(report))
     if not report.deletions:
-        return Exit.UNDECIDED
+        return ExitCode.UNDECIDED
     if any(one.level == "error" for one in report.findings):
-        return Exit.BAD
-    return Exit.UNDECIDED if unfinished(report) else Exit.GOOD
+        return ExitCode.BAD
+    return ExitCode.UNDECIDED if unfinished(report) else ExitCode.GOOD
 
 
 @timeline_app.command("export", help=EXPORT)
@@ -100,12 +100,12 @@ def export(
     if out is None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-        return Exit.GOOD
+        return ExitCode.GOOD
     try:
         out.write_bytes(content)
     except OSError as error:
         raise EvidenceError(f"can't write {out}: {error.strerror}") from error
-    return Exit.GOOD
+    return ExitCode.GOOD
 
 
 @app.command("watch", help=WATCH)
@@ -170,7 +170,7 @@ def watch(
                 _say("ended")
     finally:
         signal.signal(signal.SIGTERM, before)
-    return Exit.GOOD
+    return ExitCode.GOOD
 
 
 def _say(text: str) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from svcpath.cli import output
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
-    from svcpath.drain.grid.cells import Cell
+    from svcpath.drain.grid.cells import GridCell
 
 HELP = """\
 svcpath drain run --scenario 2 --lab svcpath
@@ -82,7 +82,7 @@ def run(
         raise UsageError("--act, --yes, --force and --sample belong to --target deploy/NAME")
     from svcpath.cli.progress import progress
     from svcpath.drain import play
-    from svcpath.drain.endurance import Load
+    from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
     from svcpath.drain.transport import KubectlTransport
     from svcpath.lab import home, labs
@@ -114,13 +114,13 @@ def run(
         facts=machine_facts(provider, (place.read_spec().proxy_mode,)),
         scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
-        loads=play.load(kubectl, image, Load(rate, seconds, pods), say) if scenario == "load" else (),
+        loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
     )
     output.write(wanted, lambda: document(report), lambda: encode(report), lambda: page(report))
-    return Exit.BAD if not report.right else Exit.GOOD if report.whole else Exit.UNDECIDED
+    return ExitCode.BAD if not report.right else ExitCode.GOOD if report.whole else ExitCode.UNDECIDED
 
 
-def _drawn(count: int, seed: int) -> tuple[Cell, ...]:
+def _drawn(count: int, seed: int) -> tuple[GridCell, ...]:
     """All cells, or ``count`` of them in their order."""
     import random
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import typer
 
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
 
 def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
     from svcpath.drain.load import load
-    from svcpath.drain.questions import Answer, answers
+    from svcpath.drain.questions import QuestionStatus, answers
     from svcpath.reports.renderers.terminal import render
     from svcpath.reports.timeline import timeline_report
     from svcpath.reports.views.timeline import document
@@ -165,18 +165,23 @@ def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
     if not over:
         typer.echo("the drain was not over when the watch ended")
     typer.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
-    if any(one.answer is Answer.FAIL for one in chosen):
-        return Exit.BAD
-    observed = any(one.answer is not Answer.NOT_OBSERVED for one in chosen)
-    return Exit.GOOD if observed and over else Exit.UNDECIDED
+    if any(one.answer is QuestionStatus.FAIL for one in chosen):
+        return ExitCode.BAD
+    observed = any(one.answer is not QuestionStatus.NOT_OBSERVED for one in chosen)
+    return ExitCode.GOOD if observed and over else ExitCode.UNDECIDED
 
 
 def _line(one: Answered) -> str:
-    from svcpath.drain.questions import Answer
+    from svcpath.drain.questions import QuestionStatus
     from svcpath.drain.scenarios import SCENARIOS
 
-    marks = {Answer.PASS: "✔", Answer.FAIL: "✖", Answer.NOTE: "!", Answer.NOT_OBSERVED: "·"}
-    word = f"{one.answer.value}: " if one.answer is Answer.NOT_OBSERVED else ""
+    marks = {
+        QuestionStatus.PASS: "✔",
+        QuestionStatus.FAIL: "✖",
+        QuestionStatus.NOTE: "!",
+        QuestionStatus.NOT_OBSERVED: "·",
+    }
+    word = f"{one.answer.value}: " if one.answer is QuestionStatus.NOT_OBSERVED else ""
     return f"{marks[one.answer]} {one.number}. {SCENARIOS[one.number].title}\n     {word}{one.said}"
 
 

@@ -7,7 +7,7 @@ import enum
 from svcpath.errors import EvidenceError, SvcpathError, UsageError
 
 
-class Exit(enum.IntEnum):
+class ExitCode(enum.IntEnum):
     GOOD = 0  #: healthy, warning, holds, no drift, resolves
     BAD = 1  #: fault, drift, fails; with --strict also warning
     USAGE = 2
@@ -17,21 +17,21 @@ class Exit(enum.IntEnum):
     INTERRUPTED = 130
 
 
-def of_verdict(status: str, *, strict: bool) -> Exit:
+def of_verdict(status: str, *, strict: bool) -> ExitCode:
     match status:
         case "healthy":
-            return Exit.GOOD
+            return ExitCode.GOOD
         case "warning":
-            return Exit.BAD if strict else Exit.GOOD
+            return ExitCode.BAD if strict else ExitCode.GOOD
         case "fault":
-            return Exit.BAD
+            return ExitCode.BAD
         case _:
-            return Exit.UNDECIDED
+            return ExitCode.UNDECIDED
 
 
-def of_error(error: SvcpathError) -> Exit:
+def of_error(error: SvcpathError) -> ExitCode:
     if isinstance(error, UsageError):
-        return Exit.USAGE
+        return ExitCode.USAGE
     if isinstance(error, EvidenceError):
-        return Exit.UNREADABLE
-    return Exit.INTERNAL
+        return ExitCode.UNREADABLE
+    return ExitCode.INTERNAL

@@ -20,17 +20,17 @@ from svcpath.lab import home as homes
 from svcpath.lab import labs
 from svcpath.lab import record as recording
 from svcpath.lab.experiment import play, statements
-from svcpath.lab.experiment.manifests import NAMESPACE, Variant
+from svcpath.lab.experiment.manifests import NAMESPACE, RunVariant
 from svcpath.lab.faults import make
 from svcpath.lab.faults.fault import named, shipped
 from svcpath.lab.faults.own import in_folder
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.home import DEFAULT_NAME, LabSpec
 from svcpath.lab.images import recipes
 from svcpath.lab.machine import machine_facts
 from svcpath.lab.netns.layout import PROXY_MODES
 from svcpath.lab.score import ask
-from svcpath.lab.score.row import Row, results, totals
+from svcpath.lab.score.row import FaultScore, results, totals
 from svcpath.lab.score.run import Run
 from svcpath.reports.report import encode
 from svcpath.reports.views import score as score_view
@@ -191,7 +191,7 @@ def run(
         raise UsageError("--grace is at least 1, --prestop at least 0")
     place = homes.home(lab)
     provider, spec, say = labs.provider(place), place.read_spec(), progress()
-    variant = Variant(grace=grace, prestop=prestop, stale_proxy=stale_proxy, wrong_port_listens=wrong_port_listens)
+    variant = RunVariant(grace=grace, prestop=prestop, stale_proxy=stale_proxy, wrong_port_listens=wrong_port_listens)
     folder = Path(logs) if logs else labs.results_folder(place)
     failed = 0
     for each in play.CHANGES if change == "both" else (change,):
@@ -203,12 +203,12 @@ def run(
             table(
                 [
                     ("", "statement", "observed"),
-                    *((_MARKS[row.standing], f"{row.name}: {row.statement}", row.observed) for row in rows),
+                    *((_MARKS[row.confidence], f"{row.name}: {row.statement}", row.observed) for row in rows),
                 ]
             )
         )
         typer.echo(f"\n  raw log: {path}")
-        failed += sum(row.standing != statements.HOLDS for row in rows)
+        failed += sum(row.confidence != statements.HOLDS for row in rows)
     raise typer.Exit(1 if failed else 0)
 
 
@@ -247,7 +247,7 @@ def record(
     missing = recording.record(
         labs.provider(homes.home(lab)),
         folder,
-        recording.Asked(namespaces, clients, names=tuple(name or ())),
+        recording.RecordingScope(namespaces, clients, names=tuple(name or ())),
         progress(),
     )
     for line in missing:
@@ -274,7 +274,7 @@ def inject(
     name: Annotated[str, typer.Argument(help="A fault that `svcpath lab faults` lists.")],
     lab: LabName = DEFAULT_NAME,
 ) -> None:
-    """Make a fault on the lab and leave it standing.
+    """Make a fault on the lab and leave it confidence.
 
     Example: svcpath lab inject selector-typo
     """
@@ -282,7 +282,7 @@ def inject(
     fault, spec, provider = named(name), place.read_spec(), labs.provider(place)
     if not fault.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider):
         raise UsageError(f"{name} can't be made on this lab ({spec.provider}, {spec.proxy_mode}, {spec.ip_family})")
-    ground = make.inject(place, provider, fault, Scene.draw(random.Random()), progress())
+    ground = make.inject(place, provider, fault, FaultScene.draw(random.Random()), progress())
     scene = ground.scene
     typer.echo(f"svc/{scene.service} in namespace {scene.namespace} is broken now, client pod/{scene.client}. Next:")
     typer.echo(f"  svcpath lab record ./incident -n {scene.namespace} --client {scene.namespace}/{scene.client}")
@@ -332,17 +332,17 @@ def score_command(
     kinds = ask.EVIDENCE if evidence == "both" else (evidence,)
     place = homes.home(lab)
     spec, provider, say = place.read_spec(), labs.provider(place), progress()
-    if make.standing(place) is not None:
+    if make.confidence(place) is not None:
         raise UsageError(f"a fault stands on lab {lab}; first: svcpath lab clear --lab {lab}")
     drawn = seed or random.SystemRandom().randrange(1, 1 << 31)
     lot = random.Random(drawn)
     modes = PROXY_MODES if mode == "both" else (mode or spec.proxy_mode,)
     wanted = in_folder(faults) if faults else tuple(named(each) for each in fault) if fault else shipped()
     until = time.monotonic() + within if within else None
-    rows: list[Row] = []
+    rows: list[FaultScore] = []
     not_made: list[str] = []
 
-    def take(row: Row) -> None:
+    def take(row: FaultScore) -> None:
         rows.append(row)
         say(_told(row))
 
@@ -374,5 +374,5 @@ def score_command(
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
-def _told(row: Row) -> str:
+def _told(row: FaultScore) -> str:
     return f"{row.mark:9} {row.fault} ({row.evidence}): {row.given.status} {row.given.layer} {row.given.code}"

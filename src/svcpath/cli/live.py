@@ -86,7 +86,7 @@ DEBUG_IMAGE = "docker.io/library/busybox:1.37-musl"
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 
-class Cluster(msgspec.Struct, frozen=True):
+class ClusterFlags(msgspec.Struct, frozen=True):
     """The cluster flags of one call."""
 
     context: str = ""
@@ -127,7 +127,7 @@ def recorded(paths: Sequence[Path]) -> Source:
 
 
 @contextmanager
-def cluster(flags: Cluster) -> Iterator[ClusterSource]:
+def cluster(flags: ClusterFlags) -> Iterator[ClusterSource]:
     """A running cluster, closed at the end."""
     from svcpath.evidence.sources.execs import Limits
     from svcpath.evidence.sources.kube import ClusterSource, Options
@@ -155,7 +155,7 @@ def cluster(flags: Cluster) -> Iterator[ClusterSource]:
 
 
 @contextmanager
-def looking(evidence: Sequence[Path] | None, flags: Cluster) -> Iterator[Source]:
+def looking(evidence: Sequence[Path] | None, flags: ClusterFlags) -> Iterator[Source]:
     """What a command looks at: the evidence that was given, else the running cluster."""
     if evidence:
         yield recorded(evidence)
@@ -205,7 +205,7 @@ def _listed(context: typer.Context, kind: Kind, namespace: str) -> list[str]:
     from svcpath.errors import SvcpathError
 
     given = context.params
-    flags = Cluster(context=given.get("context") or "", kubeconfig=given.get("kubeconfig") or "", timeout="3s")
+    flags = ClusterFlags(context=given.get("context") or "", kubeconfig=given.get("kubeconfig") or "", timeout="3s")
     try:
         with cluster(flags) as source:
             (found,) = source.observe(

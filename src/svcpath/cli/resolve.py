@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from svcpath.cli import live, output
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def resolve(
     if not names:
         raise UsageError("name what to resolve: svcpath resolve NAME --from pod/CLIENT, or with --evidence PATH")
     paths = [*(evidence or []), *([answers] if answers else [])]
-    flags = live.Cluster(context, kubeconfig, as_user, timeout, no_exec)
+    flags = live.ClusterFlags(context, kubeconfig, as_user, timeout, no_exec)
     with nullcontext(BytesSource({})) if server and not paths and not client else live.looking(paths, flags) as source:
         whose = live.sender(source, client, namespace)
         result = api.resolve(
@@ -84,17 +84,17 @@ def resolve(
 NEVER_SEARCH = ("node-resolve4", "nginx", "dnspython")
 
 
-def _exit(result: ResolveReport) -> Exit:
+def _exit(result: ResolveReport) -> ExitCode:
     """Undecided if something is open, bad if a resolver fails that was asked for or that searches."""
-    code = Exit.GOOD
+    code = ExitCode.GOOD
     for name in result.names:
         for one in name.resolvers:
             if len(name.resolvers) > 1 and one.resolver in NEVER_SEARCH:
                 continue
             if one.outcome is None:
-                code = Exit.UNDECIDED if code is Exit.GOOD else code
+                code = ExitCode.UNDECIDED if code is ExitCode.GOOD else code
             elif not one.outcome.resolves:
-                return Exit.BAD
+                return ExitCode.BAD
     return code
 
 
@@ -106,7 +106,7 @@ def _replay(path: Path, wanted: tuple[output.Output, ...]) -> int:
     summary = replay(read_rows(_lines(path), str(path)))
     result = report(summary)
     output.write(wanted, lambda: document(result), lambda: encode(result))
-    return Exit.BAD if result.mismatches else Exit.GOOD
+    return ExitCode.BAD if result.mismatches else ExitCode.GOOD
 
 
 def _lines(path: Path) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from svcpath.cli.exits import Exit
+from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
@@ -49,17 +49,17 @@ def wait(
     if not found.over or found.reported is None or found.pods_gone is None:
         left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
         typer.echo(f"NOT OVER after {timeout:g} s: {left}")
-        return Exit.BAD
+        return ExitCode.BAD
     later = found.pods_gone - found.reported
     typer.echo(
         f"OVER: reported complete at {found.reported:.1f} s, old Pods gone at {found.pods_gone:.1f} s ({later:.1f} s later)"
     )
     if not found.observed:
         typer.echo(f"connections to old Pods: not observed ({found.why})")
-        return Exit.UNDECIDED
+        return ExitCode.UNDECIDED
     gone = found.connections_gone if found.connections_gone is not None else found.pods_gone
     typer.echo(f"connections to old Pods: at most {found.most_connections}, none since {gone:.1f} s")
-    return Exit.GOOD
+    return ExitCode.GOOD
 
 
 def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ServerState:
     """A server's state in the balancer's eyes from ``at`` on: UP, DOWN, or "UP 2/3" after the first failed check."""
 
     at: float
@@ -104,7 +104,7 @@ class Balancer:
     process: subprocess.Popen[bytes]
     stats: Path
     url: str
-    history: list[State] = field(default_factory=list)
+    history: list[ServerState] = field(default_factory=list)
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def _read(self) -> str:
@@ -123,7 +123,9 @@ class Balancer:
             with contextlib.suppress(OSError):
                 now = states(self._read())
                 at = time.time()
-                self.history.extend(State(at, name, *now[name]) for name in sorted(now) if now[name] != last.get(name))
+                self.history.extend(
+                    ServerState(at, name, *now[name]) for name in sorted(now) if now[name] != last.get(name)
+                )
                 last = now
             self._ended.wait(_POLL)
 
@@ -143,7 +145,7 @@ class Balancer:
                 raise SourceUnavailable(f"HAProxy does not give every node as up: {seen}")
             time.sleep(_POLL)
 
-    def first(self, server: str, after: float, prefix: str) -> State | None:
+    def first(self, server: str, after: float, prefix: str) -> ServerState | None:
         """The first state later than ``after`` of a server whose status begins with ``prefix``."""
         return next(
             (
@@ -154,13 +156,13 @@ class Balancer:
             None,
         )
 
-    def first_failed_check(self, server: str, after: float) -> State | None:
+    def first_failed_check(self, server: str, after: float) -> ServerState | None:
         """When a check of the server first failed: its status turns "UP 2/3", or DOWN at once where one is enough."""
         return next(
             (one for one in list(self.history) if one.server == server and one.at > after and one.status != "UP"), None
         )
 
-    def wait_for(self, server: str, after: float, prefix: str, timeout: float) -> State | None:
+    def wait_for(self, server: str, after: float, prefix: str, timeout: float) -> ServerState | None:
         deadline = time.monotonic() + timeout
         while (found := self.first(server, after, prefix)) is None and time.monotonic() < deadline:
             time.sleep(_POLL)

@@ -39,13 +39,13 @@ _ID = re.compile(r"[?&]id=(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadPlan:
     rate: float = 1000.0
     seconds: float = 60.0
     pods: int = 20
 
 
-def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Callable[[str], None]) -> LoadRecord:
+def endure(kubectl: KubectlTransport, image: str, load: LoadPlan, db: Path, say: Callable[[str], None]) -> LoadRecord:
     """Deploy, sample, replace, and compare. Raises SourceUnavailable when the cluster does not play along."""
     with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
         client = kube.client_pod(SPACE, image)
@@ -68,7 +68,7 @@ def endure(kubectl: KubectlTransport, image: str, load: Load, db: Path, say: Cal
 
 
 def _workload(image: str, pods: int) -> list[dict[str, Any]]:
-    spec = workload.pod_spec(image, workload.Stopping(grace=30, hook=10), server="light")
+    spec = workload.pod_spec(image, workload.WorkloadStopping(grace=30, hook=10), server="light")
     spec["containers"][0]["readinessProbe"]["periodSeconds"] = 2
     spec["containers"][0]["env"].append({"name": "HOLD", "value": f"{_HOLD:g}"})
     made = workload.deployment(NAME, SPACE, pods, spec)
@@ -150,7 +150,7 @@ def _processor_time(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def _recorder(kubectl: KubectlTransport, load: Load, db: Path) -> Iterator[_Recorder]:
+def _recorder(kubectl: KubectlTransport, load: LoadPlan, db: Path) -> Iterator[_Recorder]:
     words = [f"new={load.rate:g}", f"seconds={load.seconds:g}", "mark=1", "resolve=1", f"http://{NAME}/hostname"]
     chosen = [part for word in words for part in ("--sample", word)]
     options = list(kubectl.options)
@@ -232,7 +232,7 @@ def numbers(lines: Sequence[str]) -> list[int]:
 
 
 def compared(
-    load: Load, db: Path, logs: Mapping[str, Sequence[str]], alive: set[str], cores: tuple[float, float]
+    load: LoadPlan, db: Path, logs: Mapping[str, Sequence[str]], alive: set[str], cores: tuple[float, float]
 ) -> LoadRecord:
     """The recording against the logs."""
     with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as found:

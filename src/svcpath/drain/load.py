@@ -14,12 +14,12 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.formats import kubernetes
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.sources.files import FilesSource
-from svcpath.models.drain.moments import Seen, stamp_of
-from svcpath.models.drain.timeline import Timeline, timeline
+from svcpath.models.drain.moments import ReceivedEvent, stamp_of
+from svcpath.models.drain.timeline import DrainTimeline, timeline
 from svcpath.reports.timeline import remarks_of, seen_of
 
 
-def load(paths: Sequence[Path]) -> tuple[Timeline, tuple[str, ...]]:
+def load(paths: Sequence[Path]) -> tuple[DrainTimeline, tuple[str, ...]]:
     """The timeline of a recording, and where a gap in it can't be ruled out.
 
     Raises SourceUnavailable for a path that is not there, FormatError for a damaged database.
@@ -50,7 +50,7 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def of_store(store: Store) -> tuple[Timeline, tuple[str, ...]]:
+def of_store(store: Store) -> tuple[DrainTimeline, tuple[str, ...]]:
     found = timeline(seen(store), store.remarks(), store.connections(), store.planes())
     gaps = [f"{one.resource} from {stamp_of(one.since)} to {stamp_of(one.until)}: {one.why}" for one in store.gaps()]
     sessions = store.sessions()
@@ -63,9 +63,9 @@ def of_store(store: Store) -> tuple[Timeline, tuple[str, ...]]:
     return found, tuple(gaps)
 
 
-def seen(store: Store) -> list[Seen]:
+def seen(store: Store) -> list[ReceivedEvent]:
     """Every state of every object, in the order of receipt."""
-    states: list[Seen] = []
+    states: list[ReceivedEvent] = []
     last: dict[str, api.Object] = {}
     for number, change in enumerate(store.changes(), 1):
         if change.type == "VANISHED":
@@ -79,5 +79,7 @@ def seen(store: Store) -> list[Seen]:
             raise FormatError(f"event {number} of the recording holds no object")
         last[change.uid] = obj
         kind = {"LISTED": "ADDED", "VANISHED": "DELETED"}.get(change.type, change.type)
-        states.append(Seen(change.wall, kind, obj, f"{change.resource} {change.version}", change.type == "LISTED"))
+        states.append(
+            ReceivedEvent(change.wall, kind, obj, f"{change.resource} {change.version}", change.type == "LISTED")
+        )
     return states

@@ -23,7 +23,7 @@ from svcpath.drain.transport import KubectlTransport
 from svcpath.errors import SvcpathError
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.sources.scripts import text
-from svcpath.models.dataplanes import Origin, Packet, ServiceTable, parse, tracer
+from svcpath.models.dataplanes import Packet, ServiceTable, TrafficOrigin, parse, tracer
 from svcpath.models.drain.moments import PlaneChange
 
 #: Runs on a node; the file says what it prints.
@@ -36,7 +36,7 @@ Holding = dict[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Dump:
+class PlaneReading:
     """``width`` seconds lie between this reading's start and the one before, ``took`` it took to read."""
 
     width: float
@@ -45,7 +45,7 @@ class Dump:
     text: str
 
 
-def dumps(stream: IO[bytes]) -> Iterator[Dump]:
+def dumps(stream: IO[bytes]) -> Iterator[PlaneReading]:
     """The tables that the loop prints."""
     head: list[str] = []
     lines: list[str] = []
@@ -54,7 +54,7 @@ def dumps(stream: IO[bytes]) -> Iterator[Dump]:
         if line.startswith("@@ end") and head:
             width = (int(head[2]) - int(head[1])) / 1e9
             took = (int(head[3]) - int(head[2])) / 1e9
-            yield Dump(max(width, 0.0), max(took, 0.0), Kind(head[4]), "".join(lines))
+            yield PlaneReading(max(width, 0.0), max(took, 0.0), Kind(head[4]), "".join(lines))
             head, lines = [], []
         elif line.startswith("@@ "):
             head, lines = line.split(), []
@@ -64,7 +64,7 @@ def dumps(stream: IO[bytes]) -> Iterator[Dump]:
             lines.append(line)
 
 
-def tables_of(dump: Dump, node: str) -> list[ServiceTable]:
+def tables_of(dump: PlaneReading, node: str) -> list[ServiceTable]:
     """The tables of a dump; iptables-save prints a family each, parted by a line "@6". Raises FormatError."""
     parts = [part for part in dump.text.split("@6\n") if "*" in part or "table" in part] or [dump.text]
     return [table for part in parts for table in parse(dump.kind, part, node=node)]
@@ -79,7 +79,7 @@ def holding(tables: Sequence[ServiceTable], addresses: frozenset[str]) -> Holdin
             if frontend.address not in addresses:
                 continue
             source = "2001:db8::77" if ":" in frontend.address else "198.51.100.77"
-            outcome = run.trace(Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port))
+            outcome = run.trace(Packet(source, TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port))
             found[str(frontend)] = frozenset(str(one) for one in outcome.addresses)
     return found
 
@@ -118,11 +118,11 @@ class PlaneWatcher:
             last = now
             self.ready.set()
 
-    def _dumps(self, stream: IO[bytes]) -> Iterator[Dump]:
+    def _dumps(self, stream: IO[bytes]) -> Iterator[PlaneReading]:
         with contextlib.suppress(ValueError):  # closed from beside, when the recording ends
             yield from dumps(stream)
 
-    def _between(self, at: float, dump: Dump) -> tuple[float, float]:
+    def _between(self, at: float, dump: PlaneReading) -> tuple[float, float]:
         """What a change lies between: the monitor's first and last word since the reading before, else both readings."""
         begun = at - dump.took - dump.width
         told = [one for one in list(self._told) if begun - _DELAY <= one <= at]

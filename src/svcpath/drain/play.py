@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcpath.drain import kube
-from svcpath.drain.endurance import Load, endure
-from svcpath.drain.grid.cells import CELLS, Cell
+from svcpath.drain.endurance import LoadPlan, endure
+from svcpath.drain.grid.cells import CELLS, GridCell
 from svcpath.drain.grid.compare import compare, record
 from svcpath.drain.grid.measure import measure
 from svcpath.drain.outside import Outside
 from svcpath.drain.scenarios import SCENARIOS, Scenario
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult
 from svcpath.drain.transport import KubectlTransport
 from svcpath.reports.drain import CellRecord, LoadRecord, ScenarioRecord
 
@@ -22,14 +22,14 @@ SPACE = "svcpath-drain"
 
 
 def grid(
-    kubectl: KubectlTransport, image: str, say: Callable[[str], None], cells: Sequence[Cell] = CELLS
+    kubectl: KubectlTransport, image: str, say: Callable[[str], None], cells: Sequence[GridCell] = CELLS
 ) -> tuple[CellRecord, ...]:
     """All cells at once; the model reads the manifests, the measured side the logs."""
     found = measure(kubectl, cells, image, say)
     return tuple(record(compare(cell, found[cell.name], image)) for cell in cells)
 
 
-def load(kubectl: KubectlTransport, image: str, wanted: Load, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
+def load(kubectl: KubectlTransport, image: str, wanted: LoadPlan, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
     """The recorder under load; its recording is kept no longer than it is compared."""
     with tempfile.TemporaryDirectory(prefix="svcpath-load-") as folder:
         return (endure(kubectl, image, wanted, Path(folder) / "load.db", say),)
@@ -48,7 +48,7 @@ def scenarios(
     with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
         kube.apply(kubectl, [kube.scripts_map(SPACE), kube.client_pod(SPACE, image)])
         api.ready_pods(SPACE, "app=drain-client", 1)
-        stage = Stage(kubectl, api, SPACE, image, say, outside)
+        stage = DrainStage(kubectl, api, SPACE, image, say, outside)
         for number in chosen:
             each = SCENARIOS[number]
             for one in each.variants:
@@ -61,7 +61,7 @@ def scenarios(
     return tuple(records)
 
 
-def _record(scenario: Scenario, variant: Variant, found: Result) -> ScenarioRecord:
+def _record(scenario: Scenario, variant: ScenarioVariant, found: ScenarioResult) -> ScenarioRecord:
     return ScenarioRecord(
         number=scenario.number,
         title=scenario.title,

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from svcpath.models.drain.deletion import Deletion
-from svcpath.models.drain.moments import Connection
-from svcpath.models.drain.timeline import Timeline
+from svcpath.models.drain.moments import SampledConnection
+from svcpath.models.drain.timeline import DrainTimeline
 
 
-class Answer(enum.Enum):
+class QuestionStatus(enum.Enum):
     PASS = "pass"
     FAIL = "fail"
     NOTE = "note"
@@ -24,7 +24,7 @@ class Answer(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Answered:
     number: int
-    answer: Answer
+    answer: QuestionStatus
     said: str
 
 
@@ -34,27 +34,29 @@ _KEPT = frozenset(("keepalive", "websocket", "grpc"))
 _NO_CLIENT = "no client was recorded (--sample-from pod/NAME --sample new=20 --sample http://SERVICE/)"
 
 
-def answers(found: Timeline, pods: Collection[str]) -> tuple[Answered, ...]:
+def answers(found: DrainTimeline, pods: Collection[str]) -> tuple[Answered, ...]:
     """One answer per question, about the deletions of ``pods`` alone."""
     mine = [one for one in found.deletions if one.pod in pods]
     if not mine:
-        return tuple(Answered(number, Answer.NOT_OBSERVED, "no Pod was deleted") for number in range(1, 8))
+        return tuple(Answered(number, QuestionStatus.NOT_OBSERVED, "no Pod was deleted") for number in range(1, 8))
     return (
         _readiness(found, mine),
         _longest(found, mine),
         _grace(mine),
         _pools(found, mine),
-        Answered(5, Answer.NOT_OBSERVED, "what a client keeps of the name's answers is known to that client alone"),
-        Answered(6, Answer.NOT_OBSERVED, "when a load balancer removed a node stands in its own log"),
+        Answered(
+            5, QuestionStatus.NOT_OBSERVED, "what a client keeps of the name's answers is known to that client alone"
+        ),
+        Answered(6, QuestionStatus.NOT_OBSERVED, "when a load balancer removed a node stands in its own log"),
         _rollout(found, mine),
     )
 
 
-def _at(found: Timeline, one: Deletion, connection: Connection) -> float:
+def _at(found: DrainTimeline, one: Deletion, connection: SampledConnection) -> float:
     return connection.start - one.zero
 
 
-def _rows(found: Timeline, one: Deletion, kinds: Collection[str]) -> list[Connection]:
+def _rows(found: DrainTimeline, one: Deletion, kinds: Collection[str]) -> list[SampledConnection]:
     return [
         each
         for each in found.connections
@@ -62,10 +64,10 @@ def _rows(found: Timeline, one: Deletion, kinds: Collection[str]) -> list[Connec
     ]
 
 
-def _readiness(found: Timeline, mine: Sequence[Deletion]) -> Answered:
+def _readiness(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
     new = [each for each in found.connections if each.kind == "new"]
     if not new:
-        return Answered(1, Answer.NOT_OBSERVED, _NO_CLIENT)
+        return Answered(1, QuestionStatus.NOT_OBSERVED, _NO_CLIENT)
     bad = [each for each in new if each.outcome != "ok"]
     late = [
         (_at(found, one, each) - one.noticed, one.pod)
@@ -77,53 +79,55 @@ def _readiness(found: Timeline, mine: Sequence[Deletion]) -> Answered:
     said = f"{len(bad)} of {len(new)} new connections failed"
     if worst[0] > 0:
         said += f"; the last one to reach {worst[1]} began {worst[0]:.2f} s after its slice showed it leaving"
-    return Answered(1, Answer.FAIL if bad or worst[0] > _LAG else Answer.PASS, said)
+    return Answered(1, QuestionStatus.FAIL if bad or worst[0] > _LAG else QuestionStatus.PASS, said)
 
 
-def _longest(found: Timeline, mine: Sequence[Deletion]) -> Answered:
+def _longest(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
     rows = [(one, each) for one in mine for each in _rows(found, one, ("slow", "stream", "keepalive", "new"))]
     under_way = [(one, each) for one, each in rows if each.end >= one.zero]
     if not found.connections:
-        return Answered(2, Answer.NOT_OBSERVED, _NO_CLIENT)
+        return Answered(2, QuestionStatus.NOT_OBSERVED, _NO_CLIENT)
     lost = [each for each in found.connections if each.outcome in ("cut", "timeout", "reset")]
     if lost:
         first = min(lost, key=lambda each: each.start)
         return Answered(
             2,
-            Answer.FAIL,
+            QuestionStatus.FAIL,
             f"{len(lost)} of {len(found.connections)} requests were not answered, the first "
             f"{first.start - found.zero:.2f} s after the delete ({first.kind}: {first.outcome})",
         )
     if not under_way:
-        return Answered(2, Answer.NOT_OBSERVED, "no recorded request ran on a Pod while it was leaving")
+        return Answered(2, QuestionStatus.NOT_OBSERVED, "no recorded request ran on a Pod while it was leaving")
     last = max(each.end - one.zero for one, each in under_way)
-    return Answered(2, Answer.PASS, f"{len(under_way)} requests ended on leaving Pods, the last after {last:.2f} s")
+    return Answered(
+        2, QuestionStatus.PASS, f"{len(under_way)} requests ended on leaving Pods, the last after {last:.2f} s"
+    )
 
 
 def _grace(mine: Sequence[Deletion]) -> Answered:
     for one in mine:
         for each in one.killed:
             said = f"{one.pod}/{each.container} was killed at {each.at:.2f} s (exit code 137, grace {one.grace} s)"
-            return Answered(3, Answer.FAIL, said)
+            return Answered(3, QuestionStatus.FAIL, said)
     seen = [one for one in mine if one.exits and one.ended is not None]
     if len(seen) < len(mine):
         missing = next(one.pod for one in mine if one not in seen)
-        return Answered(3, Answer.NOT_OBSERVED, f"the end of {missing}'s containers is not in the recording")
+        return Answered(3, QuestionStatus.NOT_OBSERVED, f"the end of {missing}'s containers is not in the recording")
     early = [(one, each) for one in mine for each in one.exits if each.code == 137]
     if early:
         one, each = early[0]
         why = each.reason or "no reason given"
         said = f"{one.pod}/{each.container} was killed at {each.at:.2f} s, before its grace period of {one.grace} s ({why})"
-        return Answered(3, Answer.NOTE, said)
+        return Answered(3, QuestionStatus.NOTE, said)
     slowest = max(seen, key=lambda one: one.ended or 0.0)
     said = f"every container ended by itself, the slowest of {slowest.pod} {slowest.ended:.2f} s after the delete"
-    return Answered(3, Answer.PASS, f"{said} (grace {slowest.grace} s)")
+    return Answered(3, QuestionStatus.PASS, f"{said} (grace {slowest.grace} s)")
 
 
-def _pools(found: Timeline, mine: Sequence[Deletion]) -> Answered:
+def _pools(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
     kept = [each for each in found.connections if each.kind in _KEPT]
     if not kept:
-        return Answered(4, Answer.NOT_OBSERVED, "no kept connection was recorded (--sample keepalive=5)")
+        return Answered(4, QuestionStatus.NOT_OBSERVED, "no kept connection was recorded (--sample keepalive=5)")
     bad = [each for each in kept if each.outcome != "ok"]
     stayed = max(
         (
@@ -135,19 +139,23 @@ def _pools(found: Timeline, mine: Sequence[Deletion]) -> Answered:
         default=0.0,
     )
     said = f"kept connections went on to a leaving Pod for {max(stayed, 0):.2f} s; {len(bad)} of {len(kept)} requests failed"
-    return Answered(4, Answer.FAIL if bad or stayed > _LAG else Answer.PASS, said)
+    return Answered(4, QuestionStatus.FAIL if bad or stayed > _LAG else QuestionStatus.PASS, said)
 
 
-def _rollout(found: Timeline, mine: Sequence[Deletion]) -> Answered:
+def _rollout(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
     reported = found.rollout_reported
     gone = [one.zero - found.zero + one.gone for one in mine if one.gone is not None]
     if reported is None:
-        return Answered(7, Answer.NOT_OBSERVED, "the rollout was not reported complete in the recording")
+        return Answered(7, QuestionStatus.NOT_OBSERVED, "the rollout was not reported complete in the recording")
     if len(gone) < len(mine):
-        return Answered(7, Answer.NOTE, f"reported complete at {reported:.2f} s; old Pods were still there at the end")
+        return Answered(
+            7, QuestionStatus.NOTE, f"reported complete at {reported:.2f} s; old Pods were still there at the end"
+        )
     later = max(gone) - reported
     if later <= 0:
-        return Answered(7, Answer.PASS, f"reported complete at {reported:.2f} s, when the last old Pod was gone")
+        return Answered(
+            7, QuestionStatus.PASS, f"reported complete at {reported:.2f} s, when the last old Pod was gone"
+        )
     return Answered(
-        7, Answer.NOTE, f"reported complete at {reported:.2f} s, the last old Pod was gone {later:.2f} s later"
+        7, QuestionStatus.NOTE, f"reported complete at {reported:.2f} s, the last old Pod was gone {later:.2f} s later"
     )

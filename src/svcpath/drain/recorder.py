@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.drain.store import Change, Gap, Store
-from svcpath.drain.transport import Cut, Expired, Transport
+from svcpath.drain.store import ObjectState, Store, WatchGap
+from svcpath.drain.transport import Expired, Transport, WatchCut
 from svcpath.errors import SourceUnavailable
 
 #: Resource -> API path of its collection in a namespace.
@@ -66,7 +66,7 @@ class Follower:
                     failures = 0
                     continue
                 failures += 1
-            except Cut as cut:
+            except WatchCut as cut:
                 self.error = str(cut)
                 failures = 0 if self._moved() else failures + 1
             except SourceUnavailable as error:
@@ -83,7 +83,7 @@ class Follower:
         moved, self._last = position != self._last, position
         return moved
 
-    def _list(self, gap: Gap | None) -> str:
+    def _list(self, gap: WatchGap | None) -> str:
         wall, mono = time.time(), time.monotonic()
         found = json.loads(self.transport.get(self.path))
         version = str(found["metadata"]["resourceVersion"])
@@ -102,8 +102,8 @@ class Follower:
         if gap is not None:
             for uid, (name, last) in alive.items():
                 if uid not in listed:
-                    changes.append(Change(self.resource, uid, name, last, "VANISHED", wall, mono, b""))
-            gap = Gap(gap.resource, gap.since, time.time(), gap.why)
+                    changes.append(ObjectState(self.resource, uid, name, last, "VANISHED", wall, mono, b""))
+            gap = WatchGap(gap.resource, gap.since, time.time(), gap.why)
         self.store.relisted(changes, self.resource, version, gap)
         return version
 
@@ -112,7 +112,7 @@ class Follower:
         version = self.store.position(self.resource)
         text = f"resourceVersion {version} was too old (410): states before and after are kept, what lay between is not"
         try:
-            self._list(Gap(self.resource, since, since, text))
+            self._list(WatchGap(self.resource, since, since, text))
         except (SourceUnavailable, Expired) as error:
             self.error = str(error) or why
             return False
@@ -128,17 +128,17 @@ class Follower:
                 event = json.loads(line)
                 kind, obj = event["type"], event["object"]
             except (ValueError, KeyError, TypeError) as error:
-                raise Cut(f"a line of the watch is broken: {error}") from error
+                raise WatchCut(f"a line of the watch is broken: {error}") from error
             if kind == "ERROR":
                 if obj.get("code") == 410 or obj.get("reason") in ("Expired", "Gone"):
                     raise Expired(obj.get("message", ""))
-                raise Cut(obj.get("message", "the watch ended with an error"))
+                raise WatchCut(obj.get("message", "the watch ended with an error"))
             position = str(obj["metadata"]["resourceVersion"])
             changes = [] if kind == "BOOKMARK" else [_change(self.resource, kind, obj, wall, mono)]
             self.store.add(changes, self.resource, position)
 
 
-def _change(resource: str, kind: str, obj: dict[str, Any], wall: float, mono: float) -> Change:
+def _change(resource: str, kind: str, obj: dict[str, Any], wall: float, mono: float) -> ObjectState:
     metadata = obj["metadata"]
     metadata.pop("managedFields", None)
     annotations = metadata.get("annotations")
@@ -148,7 +148,7 @@ def _change(resource: str, kind: str, obj: dict[str, Any], wall: float, mono: fl
         container.pop("env", None)
         container.pop("envFrom", None)
     body = json.dumps(obj, separators=(",", ":")).encode()
-    return Change(
+    return ObjectState(
         resource, metadata.get("uid", ""), metadata["name"], str(metadata["resourceVersion"]), kind, wall, mono, body
     )
 
@@ -160,7 +160,7 @@ def _containers(obj: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for name in ("containers", "initContainers", "ephemeralContainers") for one in spec.get(name) or ()]
 
 
-class Recorder:
+class DrainRecorder:
     """Followers of several resources beside each other, into one store."""
 
     def __init__(

@@ -15,15 +15,15 @@ from svcpath.drain import kube, workload
 from svcpath.drain.kube import Api
 from svcpath.drain.outside import Outside
 from svcpath.drain.sampler import whole
-from svcpath.drain.transport import Cut, Expired, KubectlTransport, end
+from svcpath.drain.transport import Expired, KubectlTransport, WatchCut, end
 from svcpath.drain.watch import connection_of
-from svcpath.drain.workload import Stopping
+from svcpath.drain.workload import WorkloadStopping
 from svcpath.errors import FormatError, SourceUnavailable
-from svcpath.models.drain.moments import Connection
+from svcpath.models.drain.moments import SampledConnection
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ScenarioResult:
     """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``said`` is why); ``said``
     the sentence with the times; ``measured`` the numbers by name, in seconds or counts."""
 
@@ -35,7 +35,7 @@ class Result:
 
 
 @dataclass(slots=True)
-class Stage:
+class DrainStage:
     """A cluster to play on. ``space`` is the drain's own namespace; ``outside`` a place outside the cluster where there is
     one."""
 
@@ -49,7 +49,7 @@ class Stage:
     def deploy(
         self,
         name: str,
-        stopping: Stopping,
+        stopping: WorkloadStopping,
         *,
         replicas: int = 2,
         probe: bool = True,
@@ -74,19 +74,19 @@ class Stage:
                 raise SourceUnavailable(f"Service {name} does not answer after {timeout:g} s")
             time.sleep(0.3)
 
-    def sample(self, *words: str) -> Sample:
+    def sample(self, *words: str) -> SampledRows:
         """Begin to sample from the client Pod."""
         process = self.kubectl.popen(
             "-n", self.space, "exec", "client", "--", "python3", "-u", "/scripts/sampler.py", *words
         )
-        return Sample(process, self)
+        return SampledRows(process, self)
 
-    def sample_outside(self, *words: str) -> Sample:
+    def sample_outside(self, *words: str) -> SampledRows:
         """Begin to sample from outside the cluster."""
         if self.outside is None:
             raise SourceUnavailable("this lab has no place outside the cluster")
         process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", "-c", whole.text(), *words])
-        return Sample(process, self)
+        return SampledRows(process, self)
 
     def delete(self, pod: dict[str, Any]) -> float:
         """Delete a Pod; returns when it was accepted."""
@@ -112,7 +112,7 @@ class Stage:
                             ended = time.time()
                     if event["type"] == "DELETED":
                         return ended, codes
-            except (Cut, Expired, ValueError):
+            except (WatchCut, Expired, ValueError):
                 time.sleep(0.1)
             if not any(one["metadata"]["name"] == name for one in self.api.pods(self.space)):
                 break
@@ -136,11 +136,11 @@ class Stage:
         return None
 
 
-class Sample:
+class SampledRows:
     """Rows of a sampler as they come."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stage: Stage) -> None:
-        self.rows: list[Connection] = []
+    def __init__(self, process: subprocess.Popen[bytes], stage: DrainStage) -> None:
+        self.rows: list[SampledConnection] = []
         self.late = 0
         self._process, self._stage = process, stage
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -158,7 +158,7 @@ class Sample:
             except (ValueError, KeyError, FormatError):
                 self._stage.say(f"the sampler said: {line[:100]!r}")
 
-    def wait(self, timeout: float = 120) -> list[Connection]:
+    def wait(self, timeout: float = 120) -> list[SampledConnection]:
         """The rows once the sampler's time is over. Raises SourceUnavailable."""
         self._thread.join(timeout)
         if self._thread.is_alive():
@@ -173,11 +173,11 @@ class Sample:
             time.sleep(0.05)
 
 
-def failed(rows: Sequence[Connection]) -> list[Connection]:
+def failed(rows: Sequence[SampledConnection]) -> list[SampledConnection]:
     return [one for one in rows if one.outcome != "ok"]
 
 
-def why(rows: Sequence[Connection], zero: float) -> str:
+def why(rows: Sequence[SampledConnection], zero: float) -> str:
     """The first failure in words, "" without one."""
     first = min(failed(rows), key=lambda one: one.start, default=None)
     if first is None:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from svcpath.errors import FormatError, SourceUnavailable
-from svcpath.models.drain.moments import Connection, PlaneChange, Remark
+from svcpath.models.drain.moments import PlaneChange, Remark, SampledConnection
 
 MAGIC = b"SQLite format 3\x00"
 VERSION = 1
@@ -55,7 +55,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectState:
     """One state of an object. ``type`` LISTED, ADDED, MODIFIED, DELETED, or VANISHED (a list no longer held it);
     ``wall`` and ``mono`` when it was received; ``body`` the object's JSON as it came."""
 
@@ -70,7 +70,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class WatchGap:
     resource: str
     since: float
     until: float
@@ -140,7 +140,7 @@ class Store:
         with self._transaction():
             self._db.execute("UPDATE sessions SET ended = ? WHERE id = ?", (time.time(), self.session))
 
-    def add(self, changes: Sequence[Change], resource: str, position: str | None) -> int:
+    def add(self, changes: Sequence[ObjectState], resource: str, position: str | None) -> int:
         """Keep changes and move the watch's position, in one transaction. Returns how many were new."""
         with self._transaction():
             new = 0
@@ -166,14 +166,14 @@ class Store:
                 self._db.execute("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)", (resource, position, time.time()))
             return new
 
-    def relisted(self, changes: Sequence[Change], resource: str, position: str, gap: Gap | None) -> None:
+    def relisted(self, changes: Sequence[ObjectState], resource: str, position: str, gap: WatchGap | None) -> None:
         """What a list gave after a watch could not go on, with the gap it leaves."""
         with self._transaction():
             self.add(changes, resource, position)
             if gap is not None:
                 self._db.execute("INSERT INTO gaps VALUES (?, ?, ?, ?)", (gap.resource, gap.since, gap.until, gap.why))
 
-    def add_connections(self, source: str, rows: Iterable[tuple[int, Connection]]) -> None:
+    def add_connections(self, source: str, rows: Iterable[tuple[int, SampledConnection]]) -> None:
         with self._transaction():
             self._db.executemany(
                 "INSERT OR IGNORE INTO connections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -239,21 +239,21 @@ class Store:
                 found[uid] = (name, version)
         return found
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[ObjectState]:
         rows = self._db.execute("SELECT resource, uid, name, version, type, wall, mono, body FROM events ORDER BY id")
         for row in rows:
-            yield Change(*row)
+            yield ObjectState(*row)
 
-    def gaps(self) -> tuple[Gap, ...]:
+    def gaps(self) -> tuple[WatchGap, ...]:
         return tuple(
-            Gap(*row) for row in self._db.execute("SELECT resource, since, until, why FROM gaps ORDER BY since")
+            WatchGap(*row) for row in self._db.execute("SELECT resource, since, until, why FROM gaps ORDER BY since")
         )
 
-    def connections(self) -> tuple[Connection, ...]:
+    def connections(self) -> tuple[SampledConnection, ...]:
         rows = self._db.execute(
             "SELECT kind, due, start, connected, first_byte, end, peer, outcome, status, detail FROM connections ORDER BY start"
         )
-        return tuple(Connection(*row) for row in rows)
+        return tuple(SampledConnection(*row) for row in rows)
 
     def planes(self) -> tuple[PlaneChange, ...]:
         rows = self._db.execute("SELECT at, after, node, frontend, backend, present FROM planes ORDER BY at")

@@ -27,7 +27,7 @@ class Expired(Exception):
     """The resourceVersion is too old (HTTP 410): only a new list helps."""
 
 
-class Cut(Exception):
+class WatchCut(Exception):
     """The watch ended or could not be started; it can be taken up again where it was."""
 
 
@@ -36,7 +36,7 @@ class Transport(Protocol):
         """The body of a GET. Raises SourceUnavailable; Expired for 410."""
 
     def stream(self, path: str) -> Iterator[bytes]:
-        """The lines of a watch until it ends. Raises Cut or Expired."""
+        """The lines of a watch until it ends. Raises WatchCut or Expired."""
 
     def date(self) -> float | None:
         """The API server's clock in seconds since the epoch (whole seconds); None where it can't be read."""
@@ -135,14 +135,14 @@ class KubectlTransport:
             yield from process.stdout
             said = process.stderr.read().decode("utf-8", "replace")
         except ValueError as error:  # closed from beside
-            raise Cut(str(error)) from error
+            raise WatchCut(str(error)) from error
         finally:
             end(process)
             with self._lock, contextlib.suppress(ValueError):
                 self._open.remove(process)
         if "Expired" in said or "too old resource version" in said:
             raise Expired(said.strip())
-        raise Cut(said.strip() or "the watch ended")
+        raise WatchCut(said.strip() or "the watch ended")
 
     def date(self) -> float | None:
         done = self.run("get", "--raw", "/version", "-v=8")
@@ -205,7 +205,7 @@ class HttpTransport:
         try:
             connection, response, sock = self._request(path, 3600.0)
         except SourceUnavailable as error:
-            raise Cut(str(error)) from error
+            raise WatchCut(str(error)) from error
         self._open.add(sock)
         if self._closed:
             self._shut(sock)
@@ -213,15 +213,15 @@ class HttpTransport:
             if response.status == 410:
                 raise Expired(path)
             if response.status != 200:
-                raise Cut(f"GET {path}: {response.status} {response.reason}")
+                raise WatchCut(f"GET {path}: {response.status} {response.reason}")
             while line := response.readline():
                 yield line
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
-            raise Cut(str(error)) from error
+            raise WatchCut(str(error)) from error
         finally:
             self._open.discard(sock)
             connection.close()
-        raise Cut("the watch ended")
+        raise WatchCut("the watch ended")
 
     def date(self) -> float | None:
         try:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.drain.planes import PlaneWatcher, watch_planes
-from svcpath.drain.recorder import Recorder
+from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
 from svcpath.drain.transport import KubectlTransport, Transport
 from svcpath.errors import FormatError, SourceUnavailable
-from svcpath.models.drain.moments import Connection
+from svcpath.models.drain.moments import SampledConnection
 
 #: Rows of a sampler that are committed together, at most, and seconds they wait for each other.
 _BATCH = 500
@@ -34,10 +34,10 @@ class Sampling:
     words: tuple[str, ...]
 
 
-def connection_of(row: dict[str, Any]) -> Connection:
+def connection_of(row: dict[str, Any]) -> SampledConnection:
     """A sampler's line as a record. Raises FormatError."""
     try:
-        return Connection(
+        return SampledConnection(
             kind=str(row["kind"]),
             due=float(row["due"]),
             start=float(row["start"]),
@@ -69,7 +69,7 @@ class Intake:
 
     def run(self) -> None:
         assert self.process.stdout is not None
-        held: list[tuple[int, Connection]] = []
+        held: list[tuple[int, SampledConnection]] = []
         flushed = time.monotonic()
         try:
             for line in self.process.stdout:
@@ -104,7 +104,7 @@ class Intake:
         self.process.terminate()
         self.done.wait(5)
 
-    def _keep(self, held: list[tuple[int, Connection]]) -> None:
+    def _keep(self, held: list[tuple[int, SampledConnection]]) -> None:
         if held:
             self.store.add_connections(self.source, held)
             self.sampled += len(held)
@@ -136,7 +136,7 @@ class Recording:
     """A recording under way."""
 
     store: Store
-    recorder: Recorder
+    recorder: DrainRecorder
     planes: list[PlaneWatcher]
     samplers: list[Intake]
 
@@ -155,7 +155,7 @@ def recording(
     """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node."""
     store = Store(path)
     try:
-        recorder = Recorder(transport, store, namespace)
+        recorder = DrainRecorder(transport, store, namespace)
         recorder.start()
         planes: list[PlaneWatcher] = []
         if kubectl is not None and addresses:

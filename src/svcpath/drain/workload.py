@@ -12,7 +12,7 @@ PORT = 8080
 
 
 @dataclass(frozen=True, slots=True)
-class Stopping:
+class WorkloadStopping:
     """How a Pod ends. Seconds throughout; ``on_signal`` exit, finish, ignore or none (PID 1 without a handler);
     ``max_age`` after which the server closes a kept connection (0: never)."""
 
@@ -23,7 +23,7 @@ class Stopping:
     max_age: float = 0.0
 
 
-def pod_spec(image: str, stopping: Stopping, *, probe: bool = True, server: str = "http") -> dict[str, Any]:
+def pod_spec(image: str, stopping: WorkloadStopping, *, probe: bool = True, server: str = "http") -> dict[str, Any]:
     """A Pod of one server container, with a readiness probe each second."""
     container: dict[str, Any] = {
         "name": "app",

@@ -12,11 +12,11 @@ from typing import Literal
 import msgspec
 
 from svcpath.errors import ModelError, UnknownTarget
-from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, LayerName, Standing, Status
+from svcpath.findings.finding import Confidence, Disproof, Evidence, Finding, Hypothesis, LayerName, Status
 from svcpath.findings.shell import fill
 
 
-class FalsifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DisproofTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str
     refutes: str
 
@@ -29,7 +29,7 @@ class Rests(enum.Enum):
     TABLE = "table"  #: in no rule of a node's dump: the part that a cut dump lost may hold it
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One code, and how the judge weighs it against others.
 
     ``layer``: a layer's name, or "evidence" for what is about the evidence itself (such a finding names its layer).
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     meaning: str
     remedy: str = ""
-    falsifier: FalsifierTemplate | None = None
+    disproof: DisproofTemplate | None = None
     symptom: bool = False
     rests_on: frozenset[Rests] = frozenset()
     empty_slice_proves: bool = False
@@ -54,13 +54,13 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @functools.cache
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, CatalogueEntry]:
     """All codes in order. The file ships with the package; a damaged one is an internal error (ModelError)."""
     text = importlib.resources.files("svcpath.findings").joinpath("catalogue.yaml").read_bytes()
-    return checked(msgspec.yaml.decode(text, type=dict[str, Entry]))
+    return checked(msgspec.yaml.decode(text, type=dict[str, CatalogueEntry]))
 
 
-def checked(entries: dict[str, Entry]) -> dict[str, Entry]:
+def checked(entries: dict[str, CatalogueEntry]) -> dict[str, CatalogueEntry]:
     """``entries``, if what they say of each other holds. Raises ModelError otherwise."""
     for code, known in entries.items():
         unknown = [other for other in (*known.explains, *known.yields_to) if other not in entries]
@@ -77,8 +77,8 @@ def checked(entries: dict[str, Entry]) -> dict[str, Entry]:
     return entries
 
 
-def _templates(known: Entry) -> tuple[str, ...]:
-    refuted = known.falsifier
+def _templates(known: CatalogueEntry) -> tuple[str, ...]:
+    refuted = known.disproof
     return (known.remedy, *((refuted.command, refuted.refutes) if refuted is not None else ()))
 
 
@@ -91,7 +91,7 @@ def _fields(code: str, template: str) -> None:
         raise ModelError(f"catalogue: a template of {code} holds an unnamed field")
 
 
-def entry(code: str) -> Entry:
+def entry(code: str) -> CatalogueEntry:
     try:
         return catalogue()[code.upper()]
     except KeyError:
@@ -100,17 +100,17 @@ def entry(code: str) -> Entry:
         ) from None
 
 
-def falsifier(code: str, **values: object) -> Falsifier | None:
-    """The code's falsifier with real names: quoted for a shell in the command, plain in the prose.
+def disproof(code: str, **values: object) -> Disproof | None:
+    """The code's disproof with real names: quoted for a shell in the command, plain in the prose.
 
     A value that is a command itself (``show``) is given as ``raw_show`` and not quoted.
     """
-    template = entry(code).falsifier
+    template = entry(code).disproof
     if template is None:
         return None
     plain = {key.removeprefix("raw_"): str(value) for key, value in values.items()}
     raw = {key[4:] for key in values if key.startswith("raw_")}
-    return Falsifier(fill(template.command, plain, raw=raw), template.refutes.format_map(plain))
+    return Disproof(fill(template.command, plain, raw=raw), template.refutes.format_map(plain))
 
 
 def finding(
@@ -119,7 +119,7 @@ def finding(
     sentence: str,
     *,
     evidence: tuple[Evidence, ...] = (),
-    standing: Standing | None = Standing.SUPPORTED,
+    confidence: Confidence | None = Confidence.SUPPORTED,
     cause: str = "",
     cause_layer: LayerName | None = None,
     against: tuple[Evidence, ...] = (),
@@ -134,8 +134,8 @@ def finding(
 ) -> Finding:
     """Write a finding of the catalogue.
 
-    Its first hypothesis is the code's own: ``cause`` (else the title) with ``standing``, carried by ``evidence``, and
-    refuted by the code's falsifier filled with ``names`` and ``values``. ``standing`` None writes a finding without a hypothesis, for
+    Its first hypothesis is the code's own: ``cause`` (else the title) with ``confidence``, carried by ``evidence``, and
+    refuted by the code's disproof filled with ``names`` and ``values``. ``confidence`` None writes a finding without a hypothesis, for
     what merely is. ``others`` are rival hypotheses. ``explaining``: here what the catalogue says it can explain follows
     from it. A code about the evidence itself needs ``layer``, the one that it speaks of; ModelError without it.
     """
@@ -143,15 +143,15 @@ def finding(
     values = {**(names or {}), **values}
     home = layer or _home(code, known)
     own: tuple[Hypothesis, ...] = ()
-    if standing is not None:
+    if confidence is not None:
         own = (
             Hypothesis(
                 cause=cause or known.title,
                 layer=cause_layer or home,
-                standing=standing,
+                confidence=confidence,
                 supports=evidence,
                 against=against,
-                falsifier=falsifier(code, **values) if values else None,
+                disproof=disproof(code, **values) if values else None,
             ),
         )
     plain = {key.removeprefix("raw_"): str(value) for key, value in values.items()}
@@ -160,7 +160,7 @@ def finding(
     return Finding(code, home, status, sentence, evidence, own + others, details, text, share, explained)
 
 
-def _home(code: str, known: Entry) -> LayerName:
+def _home(code: str, known: CatalogueEntry) -> LayerName:
     if known.layer == "evidence":
         raise ModelError(f"{code} is about the evidence itself: name the layer that it speaks of")
     return known.layer

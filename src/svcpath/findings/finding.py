@@ -1,4 +1,4 @@
-"""What a layer says: findings with their evidence, hypotheses with their standing, and the layer's own status."""
+"""What a layer says: findings with their evidence, hypotheses with their confidence, and the layer's own status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYERS: tuple[LayerName, ...] = ("resolution", "service", "endpoints", "ports", 
 class Status(enum.Enum):
     """How a layer, or one finding of it, ended.
 
-    ``inconclusive``: looked, and the evidence does not decide. ``not-tested``: could not or was not allowed to look.
+    ``inconclusive``: looked, and the evidence does not decide. ``not-looked-at``: could not or was not allowed to look.
     ``skipped``: nothing was looked at because an earlier layer failed.
     """
 
@@ -28,7 +28,7 @@ class Status(enum.Enum):
     WARN = "warn"
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    NOT_TESTED = "not-tested"
+    NOT_LOOKED_AT = "not-looked-at"
     SKIPPED = "skipped"
 
 
@@ -38,12 +38,12 @@ SEVERITY: tuple[Status, ...] = (
     Status.INCONCLUSIVE,
     Status.WARN,
     Status.PASS,
-    Status.NOT_TESTED,
+    Status.NOT_LOOKED_AT,
     Status.SKIPPED,
 )
 
 
-class Standing(enum.Enum):
+class Confidence(enum.Enum):
     """How a hypothesis stands. ``proven``: every alternative that would show the same is excluded by what was looked
     at. ``supported``: evidence for it, and a look that could refute it was not taken. ``possible``: nothing against it.
     ``refuted``: something looked at excludes it."""
@@ -73,7 +73,7 @@ class Evidence(msgspec.Struct, frozen=True):
         return f"{where.path}:{where.line}" if where.line else where.path
 
 
-class Falsifier(msgspec.Struct, frozen=True):
+class Disproof(msgspec.Struct, frozen=True):
     """The command that would prove a hypothesis wrong, and what it would have to show."""
 
     command: str
@@ -83,10 +83,10 @@ class Falsifier(msgspec.Struct, frozen=True):
 class Hypothesis(msgspec.Struct, frozen=True):
     cause: str
     layer: LayerName
-    standing: Standing
+    confidence: Confidence
     supports: tuple[Evidence, ...] = ()
     against: tuple[Evidence, ...] = ()
-    falsifier: Falsifier | None = None
+    disproof: Disproof | None = None
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -109,12 +109,12 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def best(self) -> Hypothesis | None:
-        """The hypothesis with the strongest standing; the first of equals."""
-        order = list(Standing)
-        return min(self.hypotheses, key=lambda one: order.index(one.standing), default=None)
+        """The hypothesis with the strongest confidence; the first of equals."""
+        order = list(Confidence)
+        return min(self.hypotheses, key=lambda one: order.index(one.confidence), default=None)
 
 
-class NotTested(msgspec.Struct, frozen=True):
+class Gap(msgspec.Struct, frozen=True):
     """Something no layer could look at: what, why, and the command or right that would allow it. ``layer`` is
     "evidence" for a file that could not be placed. ``looks`` are the looks for which it speaks, each of which gave nothing."""
 
@@ -125,19 +125,19 @@ class NotTested(msgspec.Struct, frozen=True):
     looks: tuple[Observation[Any], ...] = ()
 
 
-class Judgement(msgspec.Struct, frozen=True):
-    """What a check contributes: findings, things not tested, and a phrase for the layer's pass sentence.
+class CheckResult(msgspec.Struct, frozen=True):
+    """What a check contributes: findings, things not looked at, and a phrase for the layer's pass sentence.
 
-    ``looked`` is false when the check had nothing to look at: a layer none of whose checks looked is not-tested.
+    ``looked`` is false when the check had nothing to look at: a layer none of whose checks looked is not-looked-at.
     """
 
     findings: tuple[Finding, ...] = ()
-    not_tested: tuple[NotTested, ...] = ()
+    not_looked_at: tuple[Gap, ...] = ()
     phrase: str = ""
     looked: bool = True
 
 
-class Answer(msgspec.Struct, frozen=True):
+class LayerAnswer(msgspec.Struct, frozen=True):
     """All that one layer says: findings (of other layers too, where its evidence showed them), gaps and passes. Nothing is
     weighed here: what status and sentence it comes to is the judge's.
 
@@ -146,24 +146,24 @@ class Answer(msgspec.Struct, frozen=True):
     """
 
     findings: tuple[Finding, ...] = ()
-    gaps: tuple[NotTested, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     passes: tuple[str, ...] = ()
     looked: bool = False
     otherwise: str = ""
 
 
-def answer(judgements: Sequence[Judgement], *, otherwise: str = "") -> Answer:
+def answer(judgements: Sequence[CheckResult], *, otherwise: str = "") -> LayerAnswer:
     """Put side by side what the checks of one layer said, in their order."""
-    return Answer(
+    return LayerAnswer(
         findings=tuple(finding for judgement in judgements for finding in judgement.findings),
-        gaps=tuple(gap for judgement in judgements for gap in judgement.not_tested),
+        gaps=tuple(gap for judgement in judgements for gap in judgement.not_looked_at),
         passes=tuple(judgement.phrase for judgement in judgements if judgement.phrase),
         looked=any(judgement.looked for judgement in judgements),
         otherwise=otherwise,
     )
 
 
-def extended(said: Answer, judgements: Sequence[Judgement]) -> Answer:
+def extended(said: LayerAnswer, judgements: Sequence[CheckResult]) -> LayerAnswer:
     """``said`` and what further checks of the same layer say behind it."""
     more = answer(judgements)
     return msgspec.structs.replace(

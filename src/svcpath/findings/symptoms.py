@@ -12,7 +12,7 @@ from svcpath.findings.catalogue import catalogue
 from svcpath.findings.finding import LayerName
 
 
-class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class UsualCause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One usual cause of a symptom. ``command`` holds {ns}, {service}, {pod}; ``refutes`` what it would have to show."""
 
     text: str
@@ -27,7 +27,7 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     words: tuple[str, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[UsualCause, ...]
 
 
 @functools.cache

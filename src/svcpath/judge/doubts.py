@@ -15,9 +15,9 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
-from svcpath.evidence.facts.text import Twins
+from svcpath.evidence.facts.text import SameNameObjects
 from svcpath.findings.catalogue import Rests, entry, finding
-from svcpath.findings.finding import Evidence, Finding, Standing, Status
+from svcpath.findings.finding import Confidence, Evidence, Finding, Status
 from svcpath.walk.quality import Damage, Quality
 
 _A_SLICE = "a slice could not be read"
@@ -39,7 +39,7 @@ class Doubts(msgspec.Struct, frozen=True):
     def weigh(self, found: Finding) -> Finding:
         """The finding as it may stand: one that fails by what may only be missing from the evidence decides nothing."""
         why = self._why(found) if found.status is Status.FAIL else ""
-        return _doubted(found, why) if why else found
+        return _lowered(found, why) if why else found
 
     def _why(self, found: Finding) -> str:
         rests_on = entry(found.code).rests_on
@@ -73,15 +73,15 @@ def _shown_empty(found: Finding) -> bool:
     return entry(found.code).empty_slice_proves and empty
 
 
-def _doubted(found: Finding, why: str) -> Finding:
+def _lowered(found: Finding, why: str) -> Finding:
     return msgspec.structs.replace(
         found,
         status=Status.INCONCLUSIVE,
         sentence=f"{found.sentence}; {why}",
         hypotheses=tuple(
             hypothesis
-            if hypothesis.standing is Standing.REFUTED
-            else msgspec.structs.replace(hypothesis, standing=Standing.POSSIBLE)
+            if hypothesis.confidence is Confidence.REFUTED
+            else msgspec.structs.replace(hypothesis, confidence=Confidence.POSSIBLE)
             for hypothesis in found.hypotheses
         ),
     )
@@ -92,7 +92,7 @@ def findings(quality: Quality) -> tuple[Finding, ...]:
     return (*_mixed(quality.mixed), *(_damaged(damage) for damage in quality.damages))
 
 
-def _mixed(mixed: tuple[Observation[Twins], ...]) -> tuple[Finding, ...]:
+def _mixed(mixed: tuple[Observation[SameNameObjects], ...]) -> tuple[Finding, ...]:
     if not mixed:
         return ()
     first = min(mixed, key=lambda pair: pair.fact.kind != "Service")
@@ -106,7 +106,7 @@ def _mixed(mixed: tuple[Observation[Twins], ...]) -> tuple[Finding, ...]:
             f"the evidence is of two clusters, or from before and after {pair.kind} {pair.name} was made anew: {subject} "
             f"has {pair.what} {pair.first} in {first.provenance.path} and {pair.second} in {others}",
             evidence=(Evidence(f"{subject}: {pair.what} {pair.first}, elsewhere {pair.second}", first),),
-            standing=None,
+            confidence=None,
             layer="service",
         ),
     )
@@ -121,6 +121,6 @@ def _damaged(damage: Damage) -> Finding:
         Status.INCONCLUSIVE if damage.cut else Status.WARN,
         f"{path}: damaged {fact.kind}{at}: {fact.why}{read}",
         evidence=(Evidence(f"{path} is damaged: {fact.why}", damage.observation),),
-        standing=None,
+        confidence=None,
         layer=damage.layer,
     )

@@ -8,13 +8,13 @@ from typing import Any
 
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason
 from svcpath.evidence.facts.text import Unplaced
-from svcpath.findings.finding import LayerName, NotTested
+from svcpath.findings.finding import Gap, LayerName
 from svcpath.walk.ask import Reply
 from svcpath.walk.homes import HOME, WORDS
 from svcpath.walk.troubles import troubles
 
 
-def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
+def unread(observations: Iterable[Observation[Any]]) -> tuple[Gap, ...]:
     """What was there to look at and could not be read, each named. What nobody recorded is the layers' to name."""
     gaps = []
     for observation in observations:
@@ -25,13 +25,13 @@ def unread(observations: Iterable[Observation[Any]]) -> tuple[NotTested, ...]:
         subject = observation.provenance.command or where
         home: LayerName = HOME.get(observation.kind.value, "endpoints")
         named = f"{what} ({subject})" if subject else what
-        gaps.append(NotTested(home, named, observation.why, observation.provenance.command, (observation,)))
+        gaps.append(Gap(home, named, observation.why, observation.provenance.command, (observation,)))
     return tuple(gaps)
 
 
 def of_layer(
-    name: LayerName, told: tuple[NotTested, ...], met: tuple[Reply, ...], unread: tuple[NotTested, ...]
-) -> tuple[NotTested, ...]:
+    name: LayerName, told: tuple[Gap, ...], met: tuple[Reply, ...], unread: tuple[Gap, ...]
+) -> tuple[Gap, ...]:
     """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
     kinds could not be read, unless a gap before it has the same command, or speaks of a look that gave nothing for the same
     reason at the same place."""
@@ -46,9 +46,9 @@ def _failure(look: Observation[Any]) -> tuple[Reason | None, Provenance]:
     return look.reason, look.provenance
 
 
-def unplaced(observations: Iterable[Observation[Unplaced]]) -> tuple[NotTested, ...]:
+def unplaced(observations: Iterable[Observation[Unplaced]]) -> tuple[Gap, ...]:
     """Files that no format knows, each with what it looks like."""
     return tuple(
-        NotTested("evidence", observation.provenance.path, f"of no known kind: {observation.fact.why}")
+        Gap("evidence", observation.provenance.path, f"of no known kind: {observation.fact.why}")
         for observation in observations
     )

@@ -18,12 +18,12 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Change, Finding, LayerName, NotTested, Status
+from svcpath.findings.finding import Change, Finding, Gap, LayerName, Status
 from svcpath.judge import doubts, gaps, opened, stated
 from svcpath.judge.tally import LayerResult, tally
 from svcpath.judge.verdict import Verdict, verdict
-from svcpath.walk.picture.path import Path
-from svcpath.walk.walked import Asked, Walked
+from svcpath.walk.picture.path import RequestPath
+from svcpath.walk.walked import LayerWalk, Walked
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -33,8 +33,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     verdict: Verdict
     layers: tuple[LayerResult, ...]
     changes: tuple[Change, ...]
-    path: Path
-    not_tested: tuple[NotTested, ...]
+    path: RequestPath
+    not_looked_at: tuple[Gap, ...]
     unread: tuple[Observation[Any], ...]
 
 
@@ -47,8 +47,8 @@ def judge(walked: Walked) -> Diagnosis:
         layers=layers,
         changes=walked.changes,
         path=walked.path,
-        not_tested=(
-            *(gap for layer in layers for gap in layer.not_tested),
+        not_looked_at=(
+            *(gap for layer in layers for gap in layer.not_looked_at),
             *gaps.unplaced(walked.quality.unplaced),
             *stated.gap(request),
         ),
@@ -56,7 +56,7 @@ def judge(walked: Walked) -> Diagnosis:
     )
 
 
-def provisional(asked: Asked) -> LayerResult:
+def provisional(asked: LayerWalk) -> LayerResult:
     """What a layer comes to by its own looks alone, for whoever watches the walk."""
     own = tuple(found for found in asked.answer.findings if found.layer == asked.layer)
     return tally(asked.layer, asked.answer, own, gaps.of_layer(asked.layer, asked.answer.gaps, asked.met, ()))
@@ -77,7 +77,7 @@ def _layers(walked: Walked) -> tuple[LayerResult, ...]:
     return _decisive(_tallied(walked.asked, _outranked(placed), missing))
 
 
-def _placed(asked: tuple[Asked, ...]) -> _Placed:
+def _placed(asked: tuple[LayerWalk, ...]) -> _Placed:
     own: _Placed = {
         layer.layer: tuple(found for found in layer.answer.findings if found.layer == layer.layer) for layer in asked
     }
@@ -111,7 +111,7 @@ def _outranked(placed: _Placed) -> _Placed:
 
 
 def _tallied(
-    asked: tuple[Asked, ...], placed: _Placed, missing: dict[LayerName, tuple[NotTested, ...]]
+    asked: tuple[LayerWalk, ...], placed: _Placed, missing: dict[LayerName, tuple[Gap, ...]]
 ) -> tuple[LayerResult, ...]:
     return tuple(tally(layer.layer, layer.answer, placed[layer.layer], missing[layer.layer]) for layer in asked)
 

@@ -22,7 +22,7 @@ def unexplained(failed: FailedConnection | None, findings: tuple[Finding, ...]) 
             f"a recorded connection to {place} ended in {attempt.outcome}{failed.share}{also}, and no layer that was looked "
             "at explains it",
             evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", failed.observation),),
-            standing=None,
+            confidence=None,
             layer="dataplane",
         ),
     )

@@ -8,32 +8,32 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, NotTested, Standing, Status
+from svcpath.findings.finding import Confidence, Disproof, Evidence, Finding, Gap, Hypothesis, Status
 from svcpath.findings.shell import fill
-from svcpath.findings.symptoms import Cause, Symptom, recognise
+from svcpath.findings.symptoms import Symptom, UsualCause, recognise
 from svcpath.judge.tally import LayerResult
 
 
 def hypotheses(symptom: Symptom, request: Request, layers: tuple[LayerResult, ...] = ()) -> tuple[Hypothesis, ...]:
-    """The causes in order, with the standing that ``layers`` give each; supported ones first, refuted last."""
+    """The causes in order, with the confidence that ``layers`` give each; supported ones first, refuted last."""
     by_name = {layer.name: layer for layer in layers}
     names = {"ns": request.namespace or "NAMESPACE", "service": request.service or "SERVICE", "pod": "BACKEND-POD"}
     ranked = []
     for cause in symptom.causes:
-        standing, supports = _standing(cause, by_name.get(cause.layer))
-        falsifier = Falsifier(fill(cause.command, names), cause.refutes)
-        ranked.append(Hypothesis(cause.text, cause.layer, standing, supports, (), falsifier))
-    return tuple(sorted(ranked, key=lambda hypothesis: list(Standing).index(hypothesis.standing)))
+        confidence, supports = _confidence(cause, by_name.get(cause.layer))
+        disproof = Disproof(fill(cause.command, names), cause.refutes)
+        ranked.append(Hypothesis(cause.text, cause.layer, confidence, supports, (), disproof))
+    return tuple(sorted(ranked, key=lambda hypothesis: list(Confidence).index(hypothesis.confidence)))
 
 
-def _standing(cause: Cause, layer: LayerResult | None) -> tuple[Standing, tuple[Evidence, ...]]:
+def _confidence(cause: UsualCause, layer: LayerResult | None) -> tuple[Confidence, tuple[Evidence, ...]]:
     if layer is None:
-        return Standing.POSSIBLE, ()
+        return Confidence.POSSIBLE, ()
     for shown in layer.findings:
         if shown.code in cause.codes and shown.status is Status.FAIL:
-            return (shown.best.standing if shown.best else Standing.SUPPORTED), shown.evidence
-    clean = layer.status in (Status.PASS, Status.WARN) and not layer.not_tested
-    return (Standing.REFUTED if clean else Standing.POSSIBLE), ()
+            return (shown.best.confidence if shown.best else Confidence.SUPPORTED), shown.evidence
+    clean = layer.status in (Status.PASS, Status.WARN) and not layer.not_looked_at
+    return (Confidence.REFUTED if clean else Confidence.POSSIBLE), ()
 
 
 def left_open(request: Request, layers: tuple[LayerResult, ...]) -> tuple[Finding, ...]:
@@ -42,7 +42,7 @@ def left_open(request: Request, layers: tuple[LayerResult, ...]) -> tuple[Findin
     if symptom is None or any(layer.status is Status.FAIL for layer in layers):
         return ()
     ranked = hypotheses(symptom, request, layers)
-    still_open = [hypothesis for hypothesis in ranked if hypothesis.standing is not Standing.REFUTED]
+    still_open = [hypothesis for hypothesis in ranked if hypothesis.confidence is not Confidence.REFUTED]
     if not still_open:
         return ()
     first = still_open[0]
@@ -51,17 +51,17 @@ def left_open(request: Request, layers: tuple[LayerResult, ...]) -> tuple[Findin
             "SP010",
             Status.INCONCLUSIVE,
             f'"{request.symptom}" leaves open: {"; ".join(hypothesis.cause for hypothesis in still_open)}',
-            standing=None,
+            confidence=None,
             others=ranked,
             layer=first.layer,
-            remedy=f"run: {first.falsifier.command}" if first.falsifier else "",
+            remedy=f"run: {first.disproof.command}" if first.disproof else "",
         ),
     )
 
 
-def gap(request: Request) -> tuple[NotTested, ...]:
+def gap(request: Request) -> tuple[Gap, ...]:
     """A symptom that none of the known ones is: it was given, and it ranks nothing."""
     if not request.symptom or recognise(request.symptom) is not None:
         return ()
     what = f'the symptom "{request.symptom}"'
-    return (NotTested("evidence", what, "of no known kind: it is no error of a lookup or of a connection"),)
+    return (Gap("evidence", what, "of no known kind: it is no error of a lookup or of a connection"),)

@@ -1,14 +1,14 @@
 """What one layer comes to: its status and the sentence that leads, from its findings and from what it looked at.
 
 The worst finding leads; of equals the first, a layer's own before those that another layer's evidence showed. Without one
-that is bad the layer passes with its phrases, if any check had something to look at, and is not tested otherwise.
+that is bad the layer passes with its phrases, if any check had something to look at, and is not looked at otherwise.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from svcpath.findings.finding import SEVERITY, Answer, Finding, LayerName, NotTested, Status
+from svcpath.findings.finding import SEVERITY, Finding, Gap, LayerAnswer, LayerName, Status
 
 _BAD = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)
 
@@ -20,7 +20,7 @@ class LayerResult(msgspec.Struct, frozen=True):
     status: Status
     sentence: str
     findings: tuple[Finding, ...] = ()
-    not_tested: tuple[NotTested, ...] = ()
+    not_looked_at: tuple[Gap, ...] = ()
     decisive: bool = True
 
 
@@ -31,9 +31,9 @@ def severity(finding: Finding) -> int:
 
 def tally(
     name: LayerName,
-    said: Answer,
+    said: LayerAnswer,
     findings: tuple[Finding, ...],
-    gaps: tuple[NotTested, ...],
+    gaps: tuple[Gap, ...],
 ) -> LayerResult:
     """``said`` is what the layer's own checks looked at, ``findings`` and ``gaps`` all that are counted for it."""
     worst = min(findings, key=severity, default=None)
@@ -43,5 +43,5 @@ def tally(
         status, sentence = Status.PASS, ", ".join(said.passes)
     else:
         why = "; ".join(dict.fromkeys(gap.why for gap in said.gaps))
-        status, sentence = Status.NOT_TESTED, said.otherwise or why or "nothing to look at"
+        status, sentence = Status.NOT_LOOKED_AT, said.otherwise or why or "nothing to look at"
     return LayerResult(name, status, sentence, findings, gaps)

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from svcpath.findings.catalogue import entry
-from svcpath.findings.finding import Finding, LayerName, Standing, Status
+from svcpath.findings.finding import Confidence, Finding, LayerName, Status
 from svcpath.judge.tally import LayerResult
 
 _LOOKED = (Status.PASS, Status.WARN)
@@ -30,7 +30,7 @@ class Verdict(msgspec.Struct, frozen=True):
     layer: LayerName | None
     cause_layer: LayerName | None
     code: str
-    standing: Standing | None
+    confidence: Confidence | None
     summary: str
     finding: Finding | None = None
 
@@ -65,7 +65,7 @@ def verdict(layers: tuple[LayerResult, ...], *, service: bool, named: bool = Fal
     if not passed:
         return _nothing_shown("the evidence shows nothing about any layer")
     untested = _untested(layers)
-    more = f"; not tested: {untested}" if untested else ""
+    more = f"; not looked at: {untested}" if untested else ""
     return Verdict("healthy", None, None, "", None, f"every layer looked at passes ({', '.join(passed)}){more}")
 
 
@@ -85,7 +85,7 @@ def _explained(seen: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
                     seen,
                     cause_layer=found.best.layer,
                     code=found.code,
-                    standing=found.best.standing,
+                    confidence=found.best.confidence,
                     summary=f"{seen.summary}; the cause: {found.sentence}",
                     finding=found,
                 )
@@ -100,12 +100,12 @@ def _only_damage(layer: LayerResult) -> bool:
 def _led_by(layer: LayerResult, status: Status, word: VerdictStatus) -> Verdict:
     """The verdict that a layer's first finding of ``status`` gives: one that says why before one that only says what was
     seen (a lookup or connection that failed), and of each kind the proven ones first."""
-    standings = list(Standing)
+    confidences = list(Confidence)
     found = min(
         (found for found in layer.findings if found.status is status),
         key=lambda found: (
             entry(found.code).symptom,
-            standings.index(found.best.standing) if found.best else len(standings),
+            confidences.index(found.best.confidence) if found.best else len(confidences),
         ),
     )
     best = found.best
@@ -114,18 +114,18 @@ def _led_by(layer: LayerResult, status: Status, word: VerdictStatus) -> Verdict:
         layer.name,
         best.layer if best else layer.name,
         found.code,
-        best.standing if best else None,
+        best.confidence if best else None,
         found.sentence,
         found,
     )
 
 
 def _untested(layers: tuple[LayerResult, ...]) -> str:
-    """What was not tested, as words for the sentence of a healthy verdict."""
+    """What was not looked at, as words for the sentence of a healthy verdict."""
     named: list[str] = []
     for layer in layers:
-        if layer.not_tested:
-            named.extend(gap.what for gap in layer.not_tested)
-        elif layer.status is Status.NOT_TESTED:
+        if layer.not_looked_at:
+            named.extend(gap.what for gap in layer.not_looked_at)
+        elif layer.status is Status.NOT_LOOKED_AT:
             named.append(layer.name)
     return ", ".join(dict.fromkeys(named))

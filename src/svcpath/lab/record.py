@@ -53,7 +53,7 @@ _PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecordingScope:
     """What to record: the namespaces whose objects, and the client Pods ("namespace/name") whose view is wanted."""
 
     namespaces: tuple[str, ...]
@@ -64,7 +64,7 @@ class Asked:
 
 
 @dataclass
-class Recorder:
+class LabRecorder:
     """Writes the files of one recording."""
 
     provider: Provider
@@ -86,11 +86,11 @@ class Recorder:
             (self.folder / name).write_text("".join(lines), encoding="utf-8")
 
 
-def record(provider: Provider, folder: Path, asked: Asked, say: Say) -> list[str]:
+def record(provider: Provider, folder: Path, asked: RecordingScope, say: Say) -> list[str]:
     """Record into ``folder``; returns what could not be recorded, a line each."""
     folder.mkdir(parents=True, exist_ok=True)
     kubectl = provider.kubectl()
-    recorder = Recorder(provider, folder, say)
+    recorder = LabRecorder(provider, folder, say)
     say("connections and names, as the clients see them")
     services = {each: kubectl.items("-n", each, "services") for each in asked.namespaces}
     slices = {each: kubectl.items("-n", each, "endpointslices") for each in asked.namespaces}
@@ -176,7 +176,7 @@ def _socket_jobs(kubectl: Kubectl, namespace: str, pod: str) -> list[tuple[str, 
 
 
 def _client(
-    recorder: Recorder,
+    recorder: LabRecorder,
     kubectl: Kubectl,
     client: str,
     services: dict[str, list[dict[str, Any]]],

@@ -6,6 +6,6 @@ queries of a model are those that a server logged; ``scripted`` is the server th
 The models know nothing of it: it stands above them, and touches no file itself.
 """
 
-from svcpath.replay.runs import Row, Summary, Verdict, read_rows, replay
+from svcpath.replay.runs import RecordedRun, ReplayVerdict, Summary, read_rows, replay
 
-__all__ = ["Row", "Summary", "Verdict", "read_rows", "replay"]
+__all__ = ["RecordedRun", "ReplayVerdict", "Summary", "read_rows", "replay"]

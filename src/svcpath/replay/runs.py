@@ -1,7 +1,7 @@
 """Replays recorded runs of real resolvers through the models: outcome and query order must be the recorded ones.
 
 The model is given the row's configuration and the answers that the scripted server gave, never the row's result:
-:func:`replay_row` takes a :class:`Row`, which has no result at all; :func:`compare` then looks at the recorded one.
+:func:`replay_row` takes a :class:`RecordedRun`, which has no result at all; :func:`compare` then looks at the recorded one.
 Files are one JSON object a line, in the two forms of the recordings' README (a grid, and special cases with server
 indices).
 """
@@ -17,7 +17,7 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.models.resolvers import registry
-from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Unknown, World, run
+from svcpath.models.resolvers.base import Answer, LookupOutcome, Query, Resolution, UnknownAnswer, World, run
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
 from svcpath.replay import probes, queries, scripted
 from svcpath.replay.setups import DEFAULT_SETUP, SERVERS, SETUPS, Setup
@@ -40,7 +40,7 @@ class Sent(msgspec.Struct, frozen=True):
     milliseconds: float = 0.0
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A recorded run without its result."""
 
     line: int
@@ -53,11 +53,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     setup: Setup = DEFAULT_SETUP
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """``status``: match, mismatch, open (packet order or chance decides among ``expected``, the recorded one is among
     them) or skipped (a probe or form that no model covers)."""
 
-    row: Row
+    row: RecordedRun
     status: str
     reason: str = ""
     expected: tuple[str, ...] = ()
@@ -71,13 +71,13 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: int
     matches: int
-    mismatches: tuple[Verdict, ...]
-    open: tuple[Verdict, ...]
-    skipped: tuple[Verdict, ...]
+    mismatches: tuple[ReplayVerdict, ...]
+    open: tuple[ReplayVerdict, ...]
+    skipped: tuple[ReplayVerdict, ...]
     by_probe: dict[str, tuple[int, int, int, int]]
 
 
-def read_rows(lines: Iterable[str], path: str = "") -> Iterator[tuple[Row, Any]]:
+def read_rows(lines: Iterable[str], path: str = "") -> Iterator[tuple[RecordedRun, Any]]:
     """Rows and their results, side by side. Lines that hold no run of a probe (CoreDNS answers) are left out."""
     for number, text in enumerate(lines, 1):
         if not text.strip():
@@ -96,7 +96,7 @@ def read_rows(lines: Iterable[str], path: str = "") -> Iterator[tuple[Row, Any]]
             raise FormatError(f"not a recorded run: {error!r}", path=path, line=number) from error
 
 
-def _row(record: Mapping[str, Any], number: int) -> Row:
+def _row(record: Mapping[str, Any], number: int) -> RecordedRun:
     name = record["name"]
     case = str(record.get("case", ""))
     servers = registry.nameservers(record["conf"])
@@ -107,7 +107,7 @@ def _row(record: Mapping[str, Any], number: int) -> Row:
         queries.append(Sent(server, transport, kind, asked, action, float(entry[0])))
     setup = SETUPS.get(case, DEFAULT_SETUP)
     given = {key: record[key] for key in ("hosts", "nsswitch", "hostname", "variables") if key in record}
-    return Row(
+    return RecordedRun(
         line=number,
         probe=str(record["probe"]),
         names=tuple(name) if isinstance(name, list) else (str(name),),
@@ -122,13 +122,13 @@ def _row(record: Mapping[str, Any], number: int) -> Row:
 class RowWorld:
     """The scripted server of one row: what it answered to each question; servers it did not run on are unreachable."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: RecordedRun) -> None:
         self._actions = {(q.server, q.transport, q.type, fold(q.name)): q.action for q in row.queries}
         self._any = {(q.transport, q.type, fold(q.name)): q.action for q in row.queries}
         self._delays = row.setup.delays
         self.missing: list[str] = []
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         where = queries.host_of(query.server)
         if where not in SERVERS:
             return Answer("UNREACHABLE")
@@ -151,7 +151,7 @@ def _other(kind: str) -> str:
     return "AAAA" if kind == "A" else "A"
 
 
-def environment(row: Row) -> Environment:
+def environment(row: RecordedRun) -> Environment:
     setup = row.setup
     family = INET if "-4" in row.args else INET6 if "-6" in row.args else UNSPEC
     return Environment(
@@ -164,7 +164,7 @@ def environment(row: Row) -> Environment:
     )
 
 
-def replay_row(row: Row, world: World | None = None) -> tuple[tuple[Resolution, ...], ...] | None:
+def replay_row(row: RecordedRun, world: World | None = None) -> tuple[tuple[Resolution, ...], ...] | None:
     """Every way the row's lookups (one process, in order) can go; None if no model covers the probe. The world is the
     row's own answers unless another is given."""
     model = probes.model_of(row.probe, environment(row))
@@ -183,15 +183,15 @@ def replay_row(row: Row, world: World | None = None) -> tuple[tuple[Resolution, 
     return tuple(way for way, _ in ways)
 
 
-def judge(row: Row, result: Any) -> Verdict:
+def judge(row: RecordedRun, result: Any) -> ReplayVerdict:
     """Replay a row, then compare with the recorded result."""
     ways = replay_row(row)
     if ways is None:
-        return Verdict(row=row, status="skipped", reason=f"no model for probe {row.probe}")
+        return ReplayVerdict(row=row, status="skipped", reason=f"no model for probe {row.probe}")
     return compare(row, ways, result)
 
 
-def compare(row: Row, ways: tuple[tuple[Resolution, ...], ...], result: Any) -> Verdict:
+def compare(row: RecordedRun, ways: tuple[tuple[Resolution, ...], ...], result: Any) -> ReplayVerdict:
     results = result if isinstance(result, list) else [result]
     recorded = tuple(result_key(row.probe, item) for item in results)
     if len(recorded) < len(row.names) and not any(isinstance(item, dict) and "ok" in item for item in results[-1:]):
@@ -213,7 +213,7 @@ def compare(row: Row, ways: tuple[tuple[Resolution, ...], ...], result: Any) -> 
         if len(recorded) != len(row.names):
             reason = "number of results"
     best = (both or same_outcome or same_queries or list(ways))[0]
-    return Verdict(
+    return ReplayVerdict(
         row=row,
         status=status,
         reason=reason,
@@ -236,8 +236,8 @@ def _agree(predicted: tuple[Key, ...], recorded: tuple[Key, ...]) -> bool:
     )
 
 
-def replay(rows: Iterable[tuple[Row, Any]]) -> Summary:
-    verdicts: dict[str, list[Verdict]] = {"match": [], "mismatch": [], "open": [], "skipped": []}
+def replay(rows: Iterable[tuple[RecordedRun, Any]]) -> Summary:
+    verdicts: dict[str, list[ReplayVerdict]] = {"match": [], "mismatch": [], "open": [], "skipped": []}
     counts: dict[str, list[int]] = {}
     order = list(verdicts)
     total = 0
@@ -257,7 +257,7 @@ def replay(rows: Iterable[tuple[Row, Any]]) -> Summary:
     )
 
 
-def _same_queries(row: Row, way: tuple[Resolution, ...], ordered: bool) -> bool:
+def _same_queries(row: RecordedRun, way: tuple[Resolution, ...], ordered: bool) -> bool:
     """Names in the same order, and for each the same questions; their order counts for sequential senders alone."""
     recorded = [
         (q.server, q.transport, q.type, "?malformed" if q.name.startswith("?malformed") else fold(q.name))
@@ -298,7 +298,7 @@ def _text(text: str) -> str:
     return text
 
 
-def outcome_key(probe: str, outcome: Outcome) -> Key:
+def outcome_key(probe: str, outcome: LookupOutcome) -> Key:
     """A model's outcome in the terms of a probe's record."""
     if outcome.ok:
         return ("ok", tuple(sorted(set(outcome.addresses))))

@@ -19,11 +19,11 @@ from svcpath.evidence.facts.text import Damaged, Unplaced
 from svcpath.evidence.formats.places import Places
 from svcpath.findings.catalogue import entry
 from svcpath.models.drain.beside import Beside
-from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, Outcome, budget
+from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, BudgetOutcome, budget
 from svcpath.models.drain.clock import Margins, OnSignal
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
-from svcpath.models.drain.terms import Given, Term
+from svcpath.models.drain.terms import GivenTerms, Term
 from svcpath.reports.report import Record
 
 SCHEMA = "svcpath.budget/v1"
@@ -132,10 +132,10 @@ class BudgetContract(Record, frozen=True, kw_only=True):
     not_read: tuple[UnreadRecord, ...] = ()
 
 
-class Asked(msgspec.Struct, frozen=True):
+class BudgetRequest(msgspec.Struct, frozen=True):
     """What the user said: terms, behaviour on the signal, containers on the path, one workload's name."""
 
-    given: Given | None = None
+    given: GivenTerms | None = None
     on_signal: OnSignal | None = None
     path: tuple[str, ...] = ()
     kind: str = ""
@@ -144,7 +144,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 def budget_report(
-    observations: Sequence[Observation[Any]], asked: Asked, places: Places | None = None
+    observations: Sequence[Observation[Any]], asked: BudgetRequest, places: Places | None = None
 ) -> BudgetContract:
     """The budgets of every workload (and bare Pod) among ``observations``."""
     present = [one for one in observations if one.state is State.PRESENT]
@@ -177,7 +177,7 @@ def budget_report(
             _finding(each, where, places) for each in (*_budget_findings(found, around), *lint(found, around))
         )
     records.sort(key=lambda one: (one.file, one.line, one.kind, one.name))
-    order = [Outcome.LOST.value, Outcome.OPEN.value, Outcome.HOLDS.value]
+    order = [BudgetOutcome.LOST.value, BudgetOutcome.OPEN.value, BudgetOutcome.HOLDS.value]
     worst = min(records, key=lambda one: (order.index(one.outcome), not one.serves), default=None)
     return BudgetContract(
         schema=SCHEMA,
@@ -198,7 +198,7 @@ def _unread(present: Sequence[Observation[Any]], found: bool) -> Iterator[Unread
             yield UnreadRecord(file=one.provenance.path, line=line, why=one.value.why)
 
 
-def _subject(value: Object, services: Sequence[Service], asked: Asked) -> Subject | None:
+def _subject(value: Object, services: Sequence[Service], asked: BudgetRequest) -> Subject | None:
     """The workload; ReplicaSets and Pods that another workload made are judged at their owner."""
     if pod_spec(value) is None:
         return None
@@ -207,7 +207,7 @@ def _subject(value: Object, services: Sequence[Service], asked: Asked) -> Subjec
     return subject_of(value, services, path=asked.path)
 
 
-def _meant(value: Object, asked: Asked) -> bool:
+def _meant(value: Object, asked: BudgetRequest) -> bool:
     if asked.namespace and value.namespace not in ("", asked.namespace):
         return False
     return (not asked.name or value.name == asked.name) and (not asked.kind or value.kind == asked.kind)
@@ -290,7 +290,7 @@ def _workload(found: Budget, one: Observation[Any]) -> WorkloadRecord:
             for each in found.limits
         ),
         bounded=found.bounded,
-        first_to_change=found.first if found.outcome is Outcome.LOST or found.margins.smallest <= 0 else "",
+        first_to_change=found.first if found.outcome is BudgetOutcome.LOST or found.margins.smallest <= 0 else "",
         patch=_patch(found),
     )
 
@@ -305,7 +305,7 @@ def _patch(found: Budget) -> PatchRecord | None:
 def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
     """SP708 where the drain is lost for certain and no rule names a simpler reason."""
     subject = found.subject
-    if found.outcome is not Outcome.LOST or any(one.hook.low >= subject.grace > 0 for one in subject.ordinary):
+    if found.outcome is not BudgetOutcome.LOST or any(one.hook.low >= subject.grace > 0 for one in subject.ordinary):
         return []
     shown = found.finishing or found.margins
     parts = [

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.dataplanes import DriftReport, Kind, Origin, Outcome, Packet, Row, Tracer, Verdict, drift
+from svcpath.models.dataplanes import (
+    Difference,
+    DifferenceKind,
+    DriftReport,
+    Packet,
+    PacketOutcome,
+    PacketVerdict,
+    Tracer,
+    TrafficOrigin,
+    drift,
+)
 from svcpath.models.dataplanes.table import ServiceTable
 from svcpath.reports.report import Record
 from svcpath.walk.nodes.plane import Plane
-from svcpath.walk.nodes.tables import Dump
+from svcpath.walk.nodes.tables import TableDump
 from svcpath.walk.planes import Planes
 
 DRIFT_SCHEMA = "svcpath.drift/v1"
@@ -61,7 +71,7 @@ class DriftContract(Record, frozen=True, kw_only=True):
     nodes: tuple[NodeDrift, ...]
     rows: tuple[DriftRow, ...]
     undecided: tuple[UndecidedLine, ...]
-    not_tested: tuple[str, ...]
+    not_looked_at: tuple[str, ...]
 
 
 def drift_report(planes: Planes, namespace: str = "", service: str = "") -> DriftContract:
@@ -81,7 +91,7 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
         gaps.append(
             f"the tables against the API: no {which} in the evidence (kubectl get services,endpointslices -A -o yaml)"
         )
-        return DriftContract(schema=DRIFT_SCHEMA, nodes=(), rows=(), undecided=(), not_tested=tuple(gaps))
+        return DriftContract(schema=DRIFT_SCHEMA, nodes=(), rows=(), undecided=(), not_looked_at=tuple(gaps))
     for tables, plane in planes.nodes:
         if plane.used is None:
             gaps.append(
@@ -107,13 +117,13 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
             )
             nodes.append(_node(report, tables.label, plane.mode, plane.said))
     return DriftContract(
-        schema=DRIFT_SCHEMA, nodes=tuple(nodes), rows=tuple(rows), undecided=tuple(undecided), not_tested=tuple(gaps)
+        schema=DRIFT_SCHEMA, nodes=tuple(nodes), rows=tuple(rows), undecided=tuple(undecided), not_looked_at=tuple(gaps)
     )
 
 
-def _path(row: Row, plane: Plane, compared: Dump) -> str:
+def _path(row: Difference, plane: Plane, compared: TableDump) -> str:
     """The dump that the row's line is in: for a left-over that of the other mode."""
-    if row.kind is Kind.LEFTOVER:
+    if row.kind is DifferenceKind.LEFTOVER:
         for dump in plane.left:
             if row.dialect is dump.table.dialect:
                 return dump.place
@@ -137,7 +147,7 @@ def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> 
     )
 
 
-def _row(one: Row, node: str, path: str) -> DriftRow:
+def _row(one: Difference, node: str, path: str) -> DriftRow:
     return DriftRow(
         node=node,
         frontend=str(one.frontend) if one.frontend else "",
@@ -190,7 +200,7 @@ class TraceContract(Record, frozen=True, kw_only=True):
 
 
 def trace_report(node: str, mode: str, path: str, table: ServiceTable, packet: Packet) -> TraceContract:
-    outcome: Outcome = Tracer(table).trace(packet)
+    outcome: PacketOutcome = Tracer(table).trace(packet)
     host = f"[{packet.address}]" if ":" in packet.address else packet.address
     return TraceContract(
         schema=TRACE_SCHEMA,
@@ -250,7 +260,7 @@ def show_report(planes: Planes) -> ShowContract:
                 )
                 address = own[0] if own else address
             source = "2001:db8::77" if ":" in address else "198.51.100.77"
-            outcome = tracer.trace(Packet(source, Origin.POD, frontend.protocol, address, frontend.port))
+            outcome = tracer.trace(Packet(source, TrafficOrigin.POD, frontend.protocol, address, frontend.port))
             shares = tuple(
                 f"{each.backend} {each.share.numerator}/{each.share.denominator}" for each in outcome.backends
             )
@@ -260,7 +270,7 @@ def show_report(planes: Planes) -> ShowContract:
                     node=tables.label,
                     frontend=str(frontend),
                     service=entry.service or "",
-                    outcome=outcome.verdict.value if outcome.verdict is not Verdict.BACKENDS else "backends",
+                    outcome=outcome.verdict.value if outcome.verdict is not PacketVerdict.BACKENDS else "backends",
                     backends=shares,
                 )
             )

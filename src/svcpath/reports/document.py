@@ -20,7 +20,7 @@ class Mark(enum.Enum):
     WARN = "warn"
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    NOT_TESTED = "not-tested"
+    NOT_LOOKED_AT = "not-looked-at"
     SKIPPED = "skipped"
 
 
@@ -63,13 +63,13 @@ class Path(msgspec.Struct, frozen=True):
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """The verdict's own line: "FAULT at ports: ...", with the code and its standing."""
+    """The verdict's own line: "FAULT at ports: ...", with the code and its confidence."""
 
     mark: Mark
     word: str
     text: str
     code: str = ""
-    standing: str = ""
+    confidence: str = ""
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ class Cause(msgspec.Struct, frozen=True):
     """A hypothesis: what supports it, what is against it, and the command that would refute it with what it must show."""
 
     text: str
-    standing: str
+    confidence: str
     supports: tuple[Exhibit, ...] = ()
     against: tuple[Exhibit, ...] = ()
     command: str = ""
@@ -189,7 +189,7 @@ class Span(msgspec.Struct, frozen=True):
     mark: Mark | None = None
 
 
-class Event(msgspec.Struct, frozen=True):
+class LaneEvent(msgspec.Struct, frozen=True):
     """A moment on a lane, in seconds."""
 
     at: float
@@ -201,7 +201,7 @@ class Lane(msgspec.Struct, frozen=True):
     name: str
     group: str
     spans: tuple[Span, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[LaneEvent, ...] = ()
 
 
 class Connections(msgspec.Struct, frozen=True):

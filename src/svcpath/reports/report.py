@@ -14,7 +14,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.finding import Evidence, Finding, Hypothesis
 from svcpath.judge.judge import Diagnosis
 from svcpath.judge.tally import LayerResult
-from svcpath.walk.picture.backends import Row
+from svcpath.walk.picture.backends import BackendRow
 
 SCHEMA = "svcpath.report/v1"
 
@@ -35,7 +35,7 @@ class TargetRecord(Record, frozen=True, kw_only=True):
 
 
 class VerdictRecord(Record, frozen=True, kw_only=True):
-    """``status``: healthy, warning, fault or inconclusive. ``standing`` of the best hypothesis, or null. ``finding``: the
+    """``status``: healthy, warning, fault or inconclusive. ``confidence`` of the best hypothesis, or null. ``finding``: the
     one that decides, an index into the report's ``findings``, or null."""
 
     status: str
@@ -43,7 +43,7 @@ class VerdictRecord(Record, frozen=True, kw_only=True):
     cause_layer: str | None
     code: str | None
     finding: int | None
-    standing: str | None
+    confidence: str | None
     summary: str
 
 
@@ -59,10 +59,10 @@ class EvidenceRecord(Record, frozen=True, kw_only=True):
 class HypothesisRecord(Record, frozen=True, kw_only=True):
     cause: str
     layer: str
-    standing: str
+    confidence: str
     supports: tuple[EvidenceRecord, ...]
     against: tuple[EvidenceRecord, ...]
-    falsifier: str
+    disproof: str
     refutes: str
 
 
@@ -182,7 +182,7 @@ class Report(Record, frozen=True, kw_only=True):
     layers: tuple[LayerRecord, ...]
     findings: tuple[FindingRecord, ...]
     observations: tuple[ObservationRecord, ...]
-    not_tested: tuple[NotTestedRecord, ...]
+    not_looked_at: tuple[NotTestedRecord, ...]
     changes: tuple[ChangeRecord, ...]
     path: tuple[HopRecord, ...] = ()
     backends: tuple[BackendRecord, ...] = ()
@@ -235,16 +235,16 @@ def report(diagnosis: Diagnosis) -> Report:
             cause_layer=verdict.cause_layer,
             code=verdict.code or None,
             finding=_place(verdict.finding, diagnosis.layers),
-            standing=verdict.standing.value if verdict.standing else None,
+            confidence=verdict.confidence.value if verdict.confidence else None,
             summary=verdict.summary,
         ),
         layers=tuple(layers),
         findings=tuple(findings),
         observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
-        not_tested=tuple(
+        not_looked_at=tuple(
             dict.fromkeys(
                 NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
-                for gap in diagnosis.not_tested
+                for gap in diagnosis.not_looked_at
             )
         ),
         changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
@@ -267,7 +267,7 @@ def _place(deciding: Finding | None, layers: tuple[LayerResult, ...]) -> int | N
     return next(number for number, found in enumerate(every) if found is deciding)
 
 
-def _backend(one: Row) -> BackendRecord:
+def _backend(one: BackendRow) -> BackendRecord:
     return BackendRecord(
         address=one.address,
         pod=one.pod,
@@ -333,11 +333,11 @@ def _hypothesis(one: Hypothesis, ids: _Ids) -> HypothesisRecord:
     return HypothesisRecord(
         cause=one.cause,
         layer=one.layer,
-        standing=one.standing.value,
+        confidence=one.confidence.value,
         supports=_evidence(one.supports, ids),
         against=_evidence(one.against, ids),
-        falsifier=one.falsifier.command if one.falsifier else "",
-        refutes=one.falsifier.refutes if one.falsifier else "",
+        disproof=one.disproof.command if one.disproof else "",
+        refutes=one.disproof.refutes if one.disproof else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.models.resolvers import Candidate, Comparison, Line, Outcome, ladder
+from svcpath.models.resolvers import Candidate, Comparison, Line, LookupOutcome, ladder
 from svcpath.reports.report import Record
 
 SCHEMA = "svcpath.resolve/v1"
@@ -134,7 +134,7 @@ def _resolver(line: Line) -> ResolverRecord:
     )
 
 
-def _outcome(one: Outcome) -> OutcomeRecord:
+def _outcome(one: LookupOutcome) -> OutcomeRecord:
     return OutcomeRecord(
         resolves=one.ok,
         addresses=one.addresses,

@@ -10,14 +10,14 @@ from svcpath.reports.report import Record
 SCHEMA = "svcpath.score/v1"
 
 
-class Given(Record, frozen=True, kw_only=True):
+class Diagnosed(Record, frozen=True, kw_only=True):
     """What the diagnosis said; empty where it said nothing of the kind."""
 
     status: str
     layer: str = ""
     cause_layer: str = ""
     code: str = ""
-    standing: str = ""
+    confidence: str = ""
     summary: str = ""
 
 
@@ -29,7 +29,7 @@ class ScoreRow(Record, frozen=True, kw_only=True):
     expected_status: tuple[str, ...]
     expected_layer: tuple[str, ...]
     expected_codes: tuple[str, ...]
-    given: Given
+    given: Diagnosed
     seconds: float
     evidence: str
     mark: str

@@ -14,11 +14,11 @@ from svcpath.evidence.facts.kubernetes import Event, Object
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.formats.evidence import WatchEvent
-from svcpath.models.drain.changes import Change
+from svcpath.models.drain.changes import EndpointChange
 from svcpath.models.drain.deletion import Deletion
-from svcpath.models.drain.moments import Remark, Seen, seconds_of, stamp_of
-from svcpath.models.drain.terms import Given
-from svcpath.models.drain.timeline import Timeline
+from svcpath.models.drain.moments import ReceivedEvent, Remark, seconds_of, stamp_of
+from svcpath.models.drain.terms import GivenTerms
+from svcpath.models.drain.timeline import DrainTimeline
 from svcpath.models.drain.verdicts import findings, requests_lost
 from svcpath.reports.report import Record
 
@@ -39,7 +39,7 @@ class MomentRecord(Record, frozen=True, kw_only=True):
     exact: bool
     place: str
     subject: str = ""
-    change: Change = Change.NONE
+    change: EndpointChange = EndpointChange.NONE
 
 
 class ExitRecord(Record, frozen=True, kw_only=True):
@@ -110,10 +110,10 @@ class TimelineContract(Record, frozen=True, kw_only=True):
     columns: ColumnsRecord | None = None
 
 
-def seen_of(events: Sequence[WatchEvent]) -> tuple[Seen, ...]:
+def seen_of(events: Sequence[WatchEvent]) -> tuple[ReceivedEvent, ...]:
     """Recorded watch events as states with times; those without a receive time can't be placed and are left out."""
     started: dict[tuple[str, Kind], float] = {}
-    found: list[Seen] = []
+    found: list[ReceivedEvent] = []
     for event in events:
         observation = event.observation
         if not event.received or observation.value is None:
@@ -126,7 +126,7 @@ def seen_of(events: Sequence[WatchEvent]) -> tuple[Seen, ...]:
         start = started.setdefault((where.path, observation.kind), received)
         place = f"{where.path}:{where.line}" if where.line else where.path
         first = event.type == "ADDED" and received - start < _LISTING and _older(observation.value, received)
-        found.append(Seen(received, event.type, observation.value, place, first))
+        found.append(ReceivedEvent(received, event.type, observation.value, place, first))
     return tuple(found)
 
 
@@ -156,7 +156,7 @@ def remarks_of(observations: Sequence[Observation[Any]]) -> tuple[Remark, ...]:
     return tuple(found)
 
 
-def timeline_report(found: Timeline, gaps: Sequence[str] = ()) -> TimelineContract:
+def timeline_report(found: DrainTimeline, gaps: Sequence[str] = ()) -> TimelineContract:
     return TimelineContract(
         schema=SCHEMA,
         zero=stamp_of(found.zero),
@@ -193,7 +193,7 @@ def timeline_report(found: Timeline, gaps: Sequence[str] = ()) -> TimelineContra
     )
 
 
-def _columns(found: Timeline) -> ColumnsRecord:
+def _columns(found: DrainTimeline) -> ColumnsRecord:
     ordered = sorted(found.connections, key=lambda one: (one.start, one.end, one.peer))
     outcomes = {name: i for i, name in enumerate(sorted({one.outcome for one in ordered}))}
     peers = {name: i for i, name in enumerate(sorted({one.peer for one in ordered}))}
@@ -211,7 +211,7 @@ def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _deletion(found: Timeline, one: Deletion) -> DeletionRecord:
+def _deletion(found: DrainTimeline, one: Deletion) -> DeletionRecord:
     return DeletionRecord(
         pod=one.pod,
         namespace=one.namespace,
@@ -234,7 +234,7 @@ def _deletion(found: Timeline, one: Deletion) -> DeletionRecord:
     )
 
 
-def measured(found: Timeline) -> Given:
+def measured(found: DrainTimeline) -> GivenTerms:
     """What a recording tells of the terms of a budget: the slowest node's propagation, the longest shutdown after a
     signal, the longest request that ended well."""
     propagation = [at for one in found.deletions for _, at, _ in one.planes]
@@ -249,7 +249,7 @@ def measured(found: Timeline) -> Given:
         details["propagation"] = f"slowest node {slowest[1]}"
     if shutdowns:
         details["shutdown"] = f"the slowest of {len(shutdowns)}"
-    return Given(
+    return GivenTerms(
         propagation=round(max(propagation), 3) if propagation else None,
         shutdown=round(max(shutdowns), 3) if shutdowns else None,
         measured=frozenset(details),
@@ -262,7 +262,7 @@ def measured(found: Timeline) -> Given:
 _COLUMNS = ("at", "time", "kind", "text", "exact", "place")
 
 
-def json_lines(report: TimelineContract, found: Timeline) -> bytes:
+def json_lines(report: TimelineContract, found: DrainTimeline) -> bytes:
     """Every moment, then every connection, one JSON object a line."""
     rows: list[Any] = [msgspec.to_builtins(one) for one in report.moments]
     rows.extend(
@@ -284,7 +284,7 @@ def json_lines(report: TimelineContract, found: Timeline) -> bytes:
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
 
-def comma_separated(report: TimelineContract, found: Timeline) -> bytes:
+def comma_separated(report: TimelineContract, found: DrainTimeline) -> bytes:
     """RFC 4180: moments and connections in one table."""
     out = io.StringIO()
     writer = csv.writer(out)

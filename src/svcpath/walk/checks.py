@@ -1,7 +1,7 @@
 """Checks that need nothing but the scene: a file each in the package of their question, found by themselves.
 
     @check
-    def left_to_another_proxy(scene: Scene) -> Judgement: ...
+    def left_to_another_proxy(scene: Scene) -> CheckResult: ...
 
 What several checks share (the client's resolver, a node's tables) is gathered once by the layer, which calls them itself; a
 check that asks for itself, or for nothing, is marked and called after those. It may be a generator that yields its Needs.
@@ -15,11 +15,11 @@ import pkgutil
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-from svcpath.findings.finding import Answer, Judgement, extended
+from svcpath.findings.finding import CheckResult, LayerAnswer, extended
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
 
-Check = Callable[[Scene], Judgement] | Callable[[Scene], Asking[Judgement]]
+Check = Callable[[Scene], CheckResult] | Callable[[Scene], Asking[CheckResult]]
 CheckT = TypeVar("CheckT", bound=Check)
 
 _MARKED: dict[str, list[Check]] = {}
@@ -40,9 +40,9 @@ def checks_of(package: str) -> tuple[Check, ...]:
     return tuple(sorted(_MARKED.get(package, ()), key=lambda function: (function.__module__, function.__name__)))
 
 
-def with_checks(said: Answer, package: str, scene: Scene) -> Asking[Answer]:
+def with_checks(said: LayerAnswer, package: str, scene: Scene) -> Asking[LayerAnswer]:
     """What a layer said, and what the marked checks of its package add."""
-    judgements: list[Judgement] = []
+    judgements: list[CheckResult] = []
     for function in checks_of(package):
         asked = function(scene)
         judgements.append((yield from asked) if isinstance(asked, Generator) else asked)

@@ -10,8 +10,8 @@ from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.findings.finding import NotTested
-from svcpath.models.dataplanes import Origin, ServiceTable, some_pod
+from svcpath.findings.finding import Gap
+from svcpath.models.dataplanes import ServiceTable, TrafficOrigin, some_pod
 from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.walk import ask, troubles
 from svcpath.walk.ask import Asking
@@ -27,7 +27,7 @@ class Planes(msgspec.Struct, frozen=True):
     services: tuple[Service, ...]
     slices: tuple[EndpointSlice, ...]
     complete: bool
-    unread: tuple[NotTested, ...]
+    unread: tuple[Gap, ...]
     evidence: tuple[Observation[Any], ...]
 
 
@@ -85,13 +85,13 @@ def a_pod_of(held: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: boo
     return some_pod(table, taken, here, ipv6=ipv6)
 
 
-def origin_of(held: Planes, tables: NodeTables, source: str) -> Origin:
+def origin_of(held: Planes, tables: NodeTables, source: str) -> TrafficOrigin:
     """Whose an address is, as far as one node's table goes: the node's own, a Pod's, else one from outside."""
     value = address_value(source)
     if value in {address_value(one) for one in tables.view.addresses}:
-        return Origin.NODE
+        return TrafficOrigin.NODE
     pods = (one for item in held.slices for view in item.endpoints or () if view.target_ref for one in view.addresses)
-    return Origin.POD if value in {address_value(one) for one in pods} else Origin.EXTERNAL
+    return TrafficOrigin.POD if value in {address_value(one) for one in pods} else TrafficOrigin.EXTERNAL
 
 
 def pod_named(name: str, namespace: str) -> Asking[Pod]:

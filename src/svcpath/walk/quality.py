@@ -13,7 +13,7 @@ from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.evidence.facts.text import Damaged, Harm, Twins, Unplaced
+from svcpath.evidence.facts.text import Damaged, Harm, SameNameObjects, Unplaced
 from svcpath.findings.finding import LayerName
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.homes import FORMATS, HOME
@@ -34,7 +34,7 @@ class Quality(msgspec.Struct, frozen=True):
     some_slice: bool
     damages: tuple[Damage, ...]
     unplaced: tuple[Observation[Unplaced], ...]
-    mixed: tuple[Observation[Twins], ...]
+    mixed: tuple[Observation[SameNameObjects], ...]
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -51,12 +51,12 @@ class Damage(msgspec.Struct, frozen=True):
 
 def gather(replies: Sequence[Reply], scene: Scene) -> Asking[Quality]:
     """``replies`` are what the walk was given: they tell which files hold parts of the path."""
-    damaged, unplaced, twins = yield (Need(Kind.DAMAGED), Need(Kind.UNPLACED), Need(Kind.TWINS))
+    damaged, unplaced, mixed = yield (Need(Kind.DAMAGED), Need(Kind.UNPLACED), Need(Kind.MIXED_CLUSTERS))
     return Quality(
         some_slice=any(reply.present for reply in replies if reply.need.kind is Kind.ENDPOINT_SLICE),
         damages=_damages(damaged, replies, scene.service),
         unplaced=unplaced.present,
-        mixed=tuple(pair for pair in twins.present if _on_path(pair.fact, scene.request)),
+        mixed=tuple(pair for pair in mixed.present if _on_path(pair.fact, scene.request)),
     )
 
 
@@ -85,7 +85,7 @@ def _damage(file: Observation[Damaged], held: set[Kind], parts: frozenset[Kind])
     return Damage(file, layer, cut=on_path and file.fact.harm is Harm.LOST)
 
 
-def _on_path(pair: Twins, request: Request) -> bool:
+def _on_path(pair: SameNameObjects, request: Request) -> bool:
     """Only what the path depends on counts: the Service itself, those of the cluster DNS and the API server, nodes, and the
     namespaces that every cluster has or that the Service is in."""
     if pair.kind == "Service":

@@ -12,7 +12,7 @@ import msgspec
 
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation, Reason, State
-from svcpath.findings.finding import LayerName, NotTested
+from svcpath.findings.finding import Gap, LayerName
 from svcpath.walk.ask import Reply
 
 
@@ -39,7 +39,7 @@ class _Trouble(msgspec.Struct):
     looks: list[Observation[Any]] = msgspec.field(default_factory=list)
 
 
-def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[NotTested]) -> tuple[NotTested, ...]:
+def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[Gap]) -> tuple[Gap, ...]:
     """A gap of ``layer`` for each trouble by which something could not be looked at, but those of which it ``told`` itself.
 
     Looks that failed alike are one line: those of one reason that say the same to people.
@@ -53,7 +53,7 @@ def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[NotTested]) 
                 trouble.whats[f"{reply.need.kind.value}{_of(reply.need, observation)}"] = None
                 trouble.looks.append(observation)
     return tuple(
-        NotTested(
+        Gap(
             layer,
             ", ".join(list(trouble.whats)[:6]),
             trouble.looks[0].why,

@@ -25,10 +25,10 @@ from svcpath.walk.driver import Driver
 from svcpath.walk.scene import put_together, scene
 
 if TYPE_CHECKING:
-    from svcpath.walk.walked import Asked, Walked
+    from svcpath.walk.walked import LayerWalk, Walked
 
 
-def walk(source: Source, request: Request, progress: Callable[[Asked], None] | None = None) -> Walked:
+def walk(source: Source, request: Request, progress: Callable[[LayerWalk], None] | None = None) -> Walked:
     """Ask the layers in order over ``source``; ``progress`` is called with each answer as it is there.
 
     Raises UsageError when the target is not clear.
@@ -47,20 +47,20 @@ def walk(source: Source, request: Request, progress: Callable[[Asked], None] | N
     from svcpath.walk.layers.pod import layer as pod
     from svcpath.walk.picture.changes import changes
     from svcpath.walk.picture.path import path
-    from svcpath.walk.walked import Asked, Walked
+    from svcpath.walk.walked import LayerWalk, Walked
 
     request = driver.run(targets.settle(request))
     begun = driver.asked
     seen = driver.run(scene(request))
     # Before a layer asks for one alone of several looks that come together.
     driver.expect(ahead.then(seen))
-    asked: list[Asked] = []
+    asked: list[LayerWalk] = []
     for name, layer in LAYERS:
         if layer is pod and (request.thorough or not any(before.fails for before in asked)):
             driver.run(probes.ask(seen))
         said = driver.run(layer.layer(seen))
         answer = driver.run(with_checks(said, str(layer.__package__), seen))
-        asked.append(Asked(name, answer, driver.since(begun)))
+        asked.append(LayerWalk(name, answer, driver.since(begun)))
         begun = driver.asked
         if progress is not None:
             progress(asked[-1])

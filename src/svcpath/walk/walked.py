@@ -8,18 +8,18 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Answer, Change, LayerName, Status
+from svcpath.findings.finding import Change, LayerAnswer, LayerName, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.failed import FailedConnection
-from svcpath.walk.picture.path import Path
+from svcpath.walk.picture.path import RequestPath
 from svcpath.walk.quality import Quality
 
 
-class Asked(msgspec.Struct, frozen=True):
+class LayerWalk(msgspec.Struct, frozen=True):
     """One layer's answer, and what met the Needs that it was the first to ask."""
 
     layer: LayerName
-    answer: Answer
+    answer: LayerAnswer
     met: tuple[Reply, ...]
 
     @property
@@ -34,9 +34,9 @@ class Walked(msgspec.Struct, frozen=True):
 
     request: Request
     named: bool
-    asked: tuple[Asked, ...]
+    asked: tuple[LayerWalk, ...]
     quality: Quality
     failed: FailedConnection | None
     changes: tuple[Change, ...]
-    path: Path
+    path: RequestPath
     unread: tuple[Observation[Any], ...]

@@ -154,7 +154,7 @@ def everything(report: Report) -> str:
     for finding in report.findings:
         parts += [finding.sentence, finding.share, finding.remedy, *finding.details]
         parts += [each.sentence for each in finding.evidence]
-        parts += [each.cause for each in finding.hypotheses if each.standing != "refuted"]
+        parts += [each.cause for each in finding.hypotheses if each.confidence != "refuted"]
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Namespace, Pod, Service
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 
 NAMESPACES = ("ops", "shop", "default", "kube-system", "svc", "empty")
 NAMES = ("echo", "web", "db", "cache", "Api", "pod", "svc", "x-1")
@@ -116,8 +116,8 @@ def _slice(source: random.Random, service: dict[str, Any], index: int) -> dict[s
     return made
 
 
-def as_facts(made: dict[str, list[dict[str, Any]]]) -> Cluster:
-    return Cluster(
+def as_facts(made: dict[str, list[dict[str, Any]]]) -> WatchedObjects:
+    return WatchedObjects(
         services=tuple(msgspec.convert(made["/api/v1/services"], list[Service])),
         slices=tuple(msgspec.convert(made["/apis/discovery.k8s.io/v1/endpointslices"], list[EndpointSlice])),
         pods=tuple(msgspec.convert(made["/api/v1/pods"], list[Pod])),

@@ -22,7 +22,7 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 
-from svcpath.models.resolvers.base import Unknown
+from svcpath.models.resolvers.base import UnknownAnswer
 from svcpath.models.resolvers.servers.coredns import CoreDns
 from svcpath.models.resolvers.servers.corefile import parse
 from tests.differential import tools
@@ -214,7 +214,7 @@ def real(response: dns.message.Message) -> Seen:
 
 def modelled(server: CoreDns, name: str, rrtype: str) -> Seen | None:
     response = server.respond(name, rrtype)
-    if isinstance(response, Unknown):
+    if isinstance(response, UnknownAnswer):
         return None
     answers = [(r.name.lower(), r.type, "" if r.type == "SOA" else r.data.lower()) for r in response.answers]
     return response.rcode, response.authoritative, tuple(sorted(answers))

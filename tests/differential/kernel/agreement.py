@@ -14,13 +14,13 @@ from svcpath.models.dataplanes import (
     Backend,
     Frontend,
     NodeView,
-    Origin,
-    Outcome,
     Packet,
+    PacketOutcome,
+    PacketVerdict,
     ServiceTable,
     SliceIndex,
     Tracer,
-    Verdict,
+    TrafficOrigin,
     drift,
     expected,
 )
@@ -37,7 +37,7 @@ class Sender:
 
     role: str
     source: str
-    origin: Origin
+    origin: TrafficOrigin
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Question:
     frontend: Frontend
     address: str
     sender: Sender
-    outcome: Outcome
+    outcome: PacketOutcome
 
     @property
     def count(self) -> int:
@@ -82,7 +82,7 @@ def compare(
     for service in services:
         for item in expected(service, index.of(service), node):
             address = node_address if item.frontend.is_node_port else item.frontend.address
-            own = [Sender("be", backend.address, Origin.POD) for backend in item.cluster[:1]]
+            own = [Sender("be", backend.address, TrafficOrigin.POD) for backend in item.cluster[:1]]
             for sender in (*senders(item.frontend), *own):
                 packet = Packet(
                     sender.source, sender.origin, item.frontend.protocol, address, item.frontend.port, known=True
@@ -141,8 +141,8 @@ def _ask(questions: Sequence[_Question], probe: Probe) -> list[list[Any]]:
     return held
 
 
-def _silent(outcome: Outcome) -> bool:
-    return outcome.verdict in (Verdict.DROP, Verdict.NONE)
+def _silent(outcome: PacketOutcome) -> bool:
+    return outcome.verdict in (PacketVerdict.DROP, PacketVerdict.NONE)
 
 
 def _wrong(question: _Question, answers: list[Any], local: bool) -> str:
@@ -150,7 +150,9 @@ def _wrong(question: _Question, answers: list[Any], local: bool) -> str:
     outcome = question.outcome
     if outcome.backends:
         return _wrong_backends(question, answers)
-    if outcome.verdict is Verdict.REJECT or (local and outcome.verdict in (Verdict.NONE, Verdict.ACCEPT)):
+    if outcome.verdict is PacketVerdict.REJECT or (
+        local and outcome.verdict in (PacketVerdict.NONE, PacketVerdict.ACCEPT)
+    ):
         wanted = "refused"
     else:
         wanted = "silence"
@@ -196,7 +198,7 @@ def _wrong_backends(question: _Question, answers: list[Any]) -> str:
     return ""
 
 
-def _traced(outcome: Outcome) -> str:
+def _traced(outcome: PacketOutcome) -> str:
     if not outcome.backends:
         return outcome.verdict.value
     masquerade = " masquerade" if outcome.masquerade else ""
@@ -210,7 +212,7 @@ def _count(answers: list[Any]) -> str:
 
 def senders_of(plan: Plan, _: Frontend) -> Iterator[Sender]:
     """A Pod, the node, and outside from within and without the source ranges."""
-    yield Sender("pod", plan.pod, Origin.POD)
-    yield Sender("node", plan.node, Origin.NODE)
-    yield Sender("out", plan.outside, Origin.EXTERNAL)
-    yield Sender("out", plan.blocked, Origin.EXTERNAL)
+    yield Sender("pod", plan.pod, TrafficOrigin.POD)
+    yield Sender("node", plan.node, TrafficOrigin.NODE)
+    yield Sender("out", plan.outside, TrafficOrigin.EXTERNAL)
+    yield Sender("out", plan.blocked, TrafficOrigin.EXTERNAL)

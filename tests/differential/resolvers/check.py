@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown
+from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, UnknownAnswer
 from svcpath.models.resolvers.environment import octets
 from svcpath.replay import scripted
 from svcpath.replay.queries import host_of, wire_text
-from svcpath.replay.runs import Row, Sent, Verdict, compare, replay_row
+from svcpath.replay.runs import RecordedRun, ReplayVerdict, Sent, compare, replay_row
 from svcpath.replay.setups import SERVERS, Setup
 from tests.differential.resolvers.server import Script
 
@@ -27,7 +27,7 @@ class ScriptWorld:
     def __init__(self, script: Script) -> None:
         self.script = script
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         where = host_of(query.server)
         if where not in SERVERS:
             return Answer("UNREACHABLE")
@@ -40,8 +40,8 @@ class ScriptWorld:
         return msgspec.structs.replace(answer, delay=delay + answer.delay) if delay else answer
 
 
-def check(job: dict[str, Any], run: dict[str, Any]) -> Verdict:
-    row = Row(
+def check(job: dict[str, Any], run: dict[str, Any]) -> ReplayVerdict:
+    row = RecordedRun(
         line=0,
         probe=MODEL_OF.get(job["probe"], job["probe"]),
         names=(job["name"],),
@@ -56,11 +56,11 @@ def check(job: dict[str, Any], run: dict[str, Any]) -> Verdict:
     )
     ways = replay_row(row, ScriptWorld(Script(job["actions"], job["default"], job["delays"])))
     if ways is None:
-        return Verdict(row=row, status="skipped", reason=f"no model for {row.probe}")
+        return ReplayVerdict(row=row, status="skipped", reason=f"no model for {row.probe}")
     return compare(row, ways, run["result"])
 
 
-def table(verdicts: Iterable[tuple[str, Verdict]]) -> str:
+def table(verdicts: Iterable[tuple[str, ReplayVerdict]]) -> str:
     """The model against the real one, by probe."""
     counts: dict[str, list[int]] = {}
     names = ("match", "mismatch", "open", "skipped")
@@ -74,7 +74,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> str:
     return "\n".join([*lines, "open: packet order or chance decides; the real outcome is one of the model's"])
 
 
-def side_by_side(job: dict[str, Any], verdict: Verdict) -> str:
+def side_by_side(job: dict[str, Any], verdict: ReplayVerdict) -> str:
     """One mismatch, as a person reads it."""
     lines = [
         f"{verdict.row.probe} {job['name']!r} {' '.join(job['args'])}: {verdict.reason}",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svcpath.drain.grid.cells import CELLS, Cell
+from svcpath.drain.grid.cells import CELLS, GridCell
 from svcpath.drain.grid.compare import compare, record
 from svcpath.drain.grid.measure import End, Measured, _End, _ends, _judge, _Run
 from svcpath.drain.scripts import drain_server, grid_client
@@ -20,7 +20,7 @@ from svcpath.drain.scripts import drain_server, grid_client
 ZERO = 1000.0
 
 
-def _cell(name: str) -> Cell:
+def _cell(name: str) -> GridCell:
     return next(one for one in CELLS if one.name == name)
 
 

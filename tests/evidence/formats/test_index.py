@@ -13,7 +13,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State
 from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.text import RawText
-from svcpath.evidence.formats.evidence import Evidence
+from svcpath.evidence.formats.evidence import EvidenceIndex
 from svcpath.evidence.formats.index import Index, meets
 
 SPACES, NAMES, NODES = ("", "shop", "ops"), ("web", "db", "ops/web"), ("w1", "w2")
@@ -67,10 +67,10 @@ NEEDS = st.builds(
 )
 
 
-def _evidence(objects: list[dict[str, Any]], *, listed: bool) -> Evidence:
+def _evidence(objects: list[dict[str, Any]], *, listed: bool) -> EvidenceIndex:
     held = json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}).encode()
     files = [("all.json", held)] if listed else [(f"{at}.json", json.dumps(o).encode()) for at, o in enumerate(objects)]
-    return Evidence.of(files)
+    return EvidenceIndex.of(files)
 
 
 @settings(max_examples=200)

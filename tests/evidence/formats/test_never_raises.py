@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.formats import text as texts
 from svcpath.evidence.formats import yamltree
-from svcpath.evidence.formats.evidence import Evidence
+from svcpath.evidence.formats.evidence import EvidenceIndex
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import FORMATS, recognise
 from tests.evidence.samples import SAMPLES
@@ -108,5 +108,5 @@ def test_yaml_of_any_punctuation_gives_documents_or_typed_errors(text: str) -> N
 @settings(max_examples=25, deadline=None)
 @given(st.permutations(sorted(SMALL)[:12]))
 def test_the_order_of_files_changes_nothing(order: list[str]) -> None:
-    reference = Evidence.of((name, SMALL[name]) for name in sorted(order)).observations
-    assert Evidence.of((name, SMALL[name]) for name in order).observations == reference
+    reference = EvidenceIndex.of((name, SMALL[name]) for name in sorted(order)).observations
+    assert EvidenceIndex.of((name, SMALL[name]) for name in order).observations == reference

@@ -90,15 +90,15 @@ def test_positions_are_found_by_path() -> None:
 
 def test_positions_count_from_the_start_of_the_file() -> None:
     second = list(yamltree.documents("a: 1\n---\n# note\nb: 2\n"))[1]
-    assert isinstance(second, yamltree.Document)
+    assert isinstance(second, yamltree.YamlDocument)
     assert second.positions.at(["b"]) == (4, 4)
 
 
 def test_a_broken_document_leaves_its_neighbours() -> None:
     first, second, third = yamltree.documents("a: 1\n---\nb: {\n---\nc: 3\n")
-    assert isinstance(first, yamltree.Document)
+    assert isinstance(first, yamltree.YamlDocument)
     assert isinstance(second, FormatError)
-    assert isinstance(third, yamltree.Document)
+    assert isinstance(third, yamltree.YamlDocument)
     assert third.value == {"c": 3}
 
 
@@ -143,7 +143,7 @@ def test_yaml_above_the_limit_is_refused_with_the_limit(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("text", ["a: &x {b: 1}\nc: *x\n---\n- 010\n- yes\n", "a: [", "[" * 500, "a: 1\na: 2\n"])
 def test_both_parsers_of_pyyaml_give_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def outcome() -> list[Any]:
-        return [one.value if isinstance(one, yamltree.Document) else "error" for one in yamltree.documents(text)]
+        return [one.value if isinstance(one, yamltree.YamlDocument) else "error" for one in yamltree.documents(text)]
 
     fast = outcome()
     monkeypatch.setattr(yamltree, "_Parser", yaml.SafeLoader)

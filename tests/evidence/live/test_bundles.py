@@ -34,7 +34,7 @@ SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
 def told(report: Report) -> tuple[Any, ...]:
     verdict = report.verdict
-    return verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.standing
+    return verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.confidence
 
 
 def recorded(mode: str, service: str) -> tuple[Bundle, Report]:

@@ -17,7 +17,16 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Node, Service
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.formats.conntrack import read_flows
 from svcpath.evidence.formats.text import Text
-from svcpath.models.dataplanes import Dialect, NodeView, Origin, Outcome, ServiceTable, Verdict, node_view, parse
+from svcpath.models.dataplanes import (
+    Dialect,
+    NodeView,
+    PacketOutcome,
+    PacketVerdict,
+    ServiceTable,
+    TrafficOrigin,
+    node_view,
+    parse,
+)
 
 DATA = Path(__file__).parent.parent.parent / "data" / "dataplanes"
 ORACLE = DATA / "kube-proxy-oracle"
@@ -106,17 +115,17 @@ def without_endpoint(slices: tuple[EndpointSlice, ...], name: str, address: str)
     )
 
 
-def said(outcome: Outcome) -> str:
+def said(outcome: PacketOutcome) -> str:
     """An outcome in the words of the oracle's flows."""
     if outcome.backends:
         return ", ".join(str(backend) for backend in outcome.addresses)
-    return "" if outcome.verdict is Verdict.NONE else outcome.verdict.value.upper()
+    return "" if outcome.verdict is PacketVerdict.NONE else outcome.verdict.value.upper()
 
 
-def origin_of(address: str, node_addresses: frozenset[str], pods: str = "10.") -> Origin:
+def origin_of(address: str, node_addresses: frozenset[str], pods: str = "10.") -> TrafficOrigin:
     if address in node_addresses:
-        return Origin.NODE
-    return Origin.POD if address.startswith(pods) else Origin.EXTERNAL
+        return TrafficOrigin.NODE
+    return TrafficOrigin.POD if address.startswith(pods) else TrafficOrigin.EXTERNAL
 
 
 def service(

@@ -10,13 +10,14 @@ from svcpath.evidence.formats.metrics import read_metrics
 from svcpath.evidence.formats.text import Text
 from svcpath.models.dataplanes import (
     Backend,
-    Cause,
     Dialect,
+    DifferenceKind,
     Frontend,
     NodeView,
-    Origin,
     Packet,
-    Verdict,
+    PacketVerdict,
+    StaleCause,
+    TrafficOrigin,
     cilium,
     conntrack,
     drift,
@@ -29,7 +30,6 @@ from svcpath.models.dataplanes import (
     times_of,
     trace,
 )
-from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes.conntrack import FlowKind
 from svcpath.models.dataplanes.kernel import Weight
 from tests.models.dataplanes.material import case_flows, case_objects, case_text, fullest, service
@@ -46,7 +46,7 @@ def test_a_pod_that_cannot_reach_itself_has_a_masquerade_rule_and_no_hairpin() -
     services, slices = case_objects("37")
     table = fullest(Kind.IPTABLES_SAVE, case_text("37", "iptables-save.txt"))
     assert drift(table, services, slices, NODE).clean
-    outcome = trace(table, Packet("10.244.2.23", Origin.POD, "TCP", "10.96.40.13", 80))
+    outcome = trace(table, Packet("10.244.2.23", TrafficOrigin.POD, "TCP", "10.96.40.13", 80))
     assert outcome.addresses == (Backend("10.244.2.23", 8080),)
     assert outcome.masquerade
     assert outcome.backends[0].hairpin
@@ -57,7 +57,10 @@ def test_udp_entries_to_a_removed_pod_are_stale_while_the_rules_are_right() -> N
     services, slices = case_objects("38")
     table = fullest(Kind.IPTABLES_SAVE, case_text("38", "iptables-save.txt"))
     assert drift(table, services, slices, NODE).clean
-    assert trace(table, Packet("10.244.1.7", Origin.POD, "UDP", "10.96.40.25", 8125)).verdict is Verdict.REJECT
+    assert (
+        trace(table, Packet("10.244.1.7", TrafficOrigin.POD, "UDP", "10.96.40.25", 8125)).verdict
+        is PacketVerdict.REJECT
+    )
     judged = conntrack.judge(case_flows("38"), expected(services[0], slices, NODE))
     assert [one.kind for one in judged] == [FlowKind.STALE_UDP, FlowKind.STALE_UDP]
     assert {one.backend.address for one in judged} == {"10.244.2.9"}
@@ -116,8 +119,8 @@ def test_a_reject_left_over_from_the_iptables_mode_catches_what_ipvs_would_carry
     assert plane.leftovers == (old,)
     report = drift(ipvs_table, services, slices, NODE, leftovers=plane.leftovers)
     (row,) = report.rows
-    assert row.kind is Difference.LEFTOVER
-    assert row.verdict is Verdict.REJECT
+    assert row.kind is DifferenceKind.LEFTOVER
+    assert row.verdict is PacketVerdict.REJECT
     assert row.frontend == Frontend("10.96.40.88", "TCP", 80)
     assert row.service == "shop/old:http"
     assert "REJECT" in row.text
@@ -128,15 +131,21 @@ def test_external_traffic_is_dropped_on_a_node_without_a_local_endpoint() -> Non
     table = fullest(Kind.IPTABLES_SAVE, case_text("49", "iptables-save.node-a.txt"))
     rows = drift(table, services, slices, NODE).rows
     # The reduced dump keeps neither the rule for health checks nor those for Pods and the node itself.
-    assert all(Origin.EXTERNAL not in row.origins or row.kind is Difference.HEALTH_CHECK_RULE_MISSING for row in rows)
+    assert all(
+        TrafficOrigin.EXTERNAL not in row.origins or row.kind is DifferenceKind.HEALTH_CHECK_RULE_MISSING
+        for row in rows
+    )
     for frontend in (Frontend("192.168.64.128", "TCP", 9443), Frontend("0.0.0.0", "TCP", 31443)):
-        packet = Packet("203.0.113.9", Origin.EXTERNAL, "TCP", frontend.address, frontend.port)
-        assert trace(table, packet).verdict is Verdict.DROP
+        packet = Packet("203.0.113.9", TrafficOrigin.EXTERNAL, "TCP", frontend.address, frontend.port)
+        assert trace(table, packet).verdict is PacketVerdict.DROP
         by_frontend = {item.frontend: item for item in expected(services[0], slices, NODE)}
-        assert by_frontend[frontend].for_packet(Origin.EXTERNAL, "203.0.113.9").verdict is Verdict.DROP
+        assert by_frontend[frontend].for_packet(TrafficOrigin.EXTERNAL, "203.0.113.9").verdict is PacketVerdict.DROP
         there = {item.frontend: item for item in expected(services[0], slices, NodeView(name="node-b"))}
-        assert there[frontend].for_packet(Origin.EXTERNAL, "203.0.113.9").verdict is Verdict.BACKENDS
-    assert trace(table, Packet("10.244.1.2", Origin.POD, "TCP", "10.96.40.90", 9443)).verdict is Verdict.BACKENDS
+        assert there[frontend].for_packet(TrafficOrigin.EXTERNAL, "203.0.113.9").verdict is PacketVerdict.BACKENDS
+    assert (
+        trace(table, Packet("10.244.1.2", TrafficOrigin.POD, "TCP", "10.96.40.90", 9443)).verdict
+        is PacketVerdict.BACKENDS
+    )
 
 
 def test_the_terminating_fallback_depends_on_the_release_and_on_the_policy_s_scope() -> None:
@@ -145,9 +154,9 @@ def test_the_terminating_fallback_depends_on_the_release_and_on_the_policy_s_sco
         major, minor = (int(part) for part in release["kubeProxy"].split("."))
         node = NodeView(name=release["node"], release=(major, minor))
         by_kind = {item.kind: item for item in expected(services[0], slices, node)}
-        outside = by_kind["load-balancer"].for_packet(Origin.EXTERNAL, "203.0.113.9")
+        outside = by_kind["load-balancer"].for_packet(TrafficOrigin.EXTERNAL, "203.0.113.9")
         assert ([str(one) for one in outside.backends] or outside.verdict.value.upper()) == release["external"]
-        inside = by_kind["cluster-ip"].for_packet(Origin.POD, "10.244.1.2")
+        inside = by_kind["cluster-ip"].for_packet(TrafficOrigin.POD, "10.244.1.2")
         assert [str(one) for one in inside.backends] == release["clusterIP"]
         assert health_check(services[0], slices, node) == (31001, 0)
 
@@ -175,7 +184,7 @@ def test_a_terminating_backend_in_cilium_s_list_is_no_drift() -> None:
     assert drift(table, [one], slices, NODE).clean
     entry = table.frontends[Frontend("10.96.60.31", "TCP", 1883)]
     assert {target.state for target in entry.facts["targets"]} == {"active", "terminating"}
-    outcome = trace(table, Packet("10.244.1.2", Origin.POD, "TCP", "10.96.60.31", 1883))
+    outcome = trace(table, Packet("10.244.1.2", TrafficOrigin.POD, "TCP", "10.96.60.31", 1883))
     assert outcome.addresses == (Backend("10.244.0.11", 1883),)
 
 
@@ -185,7 +194,7 @@ def test_calico_s_map_follows_the_slice_also_to_a_dead_node() -> None:
         (table,) = parse(Kind.CALICO_NAT_DUMP, case_text("57", name))
         rows = drift(table, services, slices, NODE, complete=False).rows
         assert not rows
-        outcome = trace(table, Packet("10.244.1.2", Origin.POD, "TCP", "10.96.77.14", 80))
+        outcome = trace(table, Packet("10.244.1.2", TrafficOrigin.POD, "TCP", "10.96.77.14", 80))
         assert outcome.addresses == (Backend("10.244.1.71", 80), Backend("10.244.9.62", 80))
 
 
@@ -195,10 +204,10 @@ def test_a_change_newer_than_the_last_sync_is_late_and_not_wrong() -> None:
     metrics: Metrics = read_metrics(Text(case_text("59", "kube-proxy-metrics.txt")))[0].value
     rows = drift(table, services, slices, NODE, times=times_of([metrics])).rows
     kinds = {row.kind: row for row in rows}
-    assert set(kinds) == {Difference.STALE, Difference.MISSING}
-    assert kinds[Difference.STALE].backend == Backend("10.244.1.96", 8080)
-    assert kinds[Difference.MISSING].backend == Backend("10.244.2.96", 8080)
-    assert {row.cause for row in rows} == {Cause.LATE}
+    assert set(kinds) == {DifferenceKind.STALE, DifferenceKind.MISSING}
+    assert kinds[DifferenceKind.STALE].backend == Backend("10.244.1.96", 8080)
+    assert kinds[DifferenceKind.MISSING].backend == Backend("10.244.2.96", 8080)
+    assert {row.cause for row in rows} == {StaleCause.LATE}
 
 
 def test_long_lived_connections_gather_on_one_of_four_endpoints() -> None:

@@ -8,17 +8,17 @@ import pytest
 from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import (
     Backend,
-    Cause,
+    DifferenceKind,
     Frontend,
     NodeView,
-    Origin,
     Packet,
     ServiceTable,
+    StaleCause,
     Times,
+    TrafficOrigin,
     drift,
     trace,
 )
-from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes.times import changed_at, seconds_of
 from tests.models.dataplanes.material import (
     fullest,
@@ -44,7 +44,7 @@ def _table(change: tuple[str, str] = ("", ""), mode: str = "iptables") -> Servic
 VIEW: NodeView = recorded_nodes("iptables")["w1"]
 
 
-def _kinds(table: ServiceTable, mode: str = "iptables") -> dict[Difference, Backend | None]:
+def _kinds(table: ServiceTable, mode: str = "iptables") -> dict[DifferenceKind, Backend | None]:
     services, slices = recorded_objects(mode)
     report = drift(table, services, slices, VIEW)
     assert report.decided
@@ -55,25 +55,25 @@ def test_a_backend_on_another_port_is_a_wrong_port_and_says_which_is_right() -> 
     change = ("--to-destination 10.244.2.4:18080", "--to-destination 10.244.2.4:18081")
     services, slices = recorded_objects("iptables")
     (row,) = drift(_table(change), services, slices, VIEW).rows
-    assert row.kind is Difference.WRONG_PORT
+    assert row.kind is DifferenceKind.WRONG_PORT
     assert (row.backend, row.wanted) == (Backend("10.244.2.4", 18081), Backend("10.244.2.4", 18080))
 
 
 def test_a_moved_named_port_is_a_wrong_target() -> None:
     change = ("--to-destination 10.244.2.4:8080", "--to-destination 10.244.2.4:8081")
-    assert _kinds(_table(change)) == {Difference.WRONG_TARGET: Backend("10.244.2.4", 8081)}
+    assert _kinds(_table(change)) == {DifferenceKind.WRONG_TARGET: Backend("10.244.2.4", 8081)}
 
 
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        (("--probability 0.50000000000", "--probability 0.20000000000"), Difference.UNEVEN_SHARES),
-        (("--seconds 10800", "--seconds 60"), Difference.AFFINITY_TIMEOUT),
-        (("--mark 0x4000/0x4000 -j RETURN", "--mark 0x8000/0x8000 -j RETURN"), Difference.MASQUERADE_MISSING),
-        (("-d 10.96.78.144/32", "-d 10.96.225.249/32"), Difference.REJECT_MISSING),
+        (("--probability 0.50000000000", "--probability 0.20000000000"), DifferenceKind.UNEVEN_SHARES),
+        (("--seconds 10800", "--seconds 60"), DifferenceKind.AFFINITY_TIMEOUT),
+        (("--mark 0x4000/0x4000 -j RETURN", "--mark 0x8000/0x8000 -j RETURN"), DifferenceKind.MASQUERADE_MISSING),
+        (("-d 10.96.78.144/32", "-d 10.96.225.249/32"), DifferenceKind.REJECT_MISSING),
     ],
 )
-def test_a_rule_that_was_changed_is_named_by_what_it_does(change: tuple[str, str], kind: Difference) -> None:
+def test_a_rule_that_was_changed_is_named_by_what_it_does(change: tuple[str, str], kind: DifferenceKind) -> None:
     assert kind in _kinds(_table(change))
 
 
@@ -89,14 +89,14 @@ def test_a_reject_for_a_service_with_endpoints_is_unexpected() -> None:
     table = _table((nat, ""))
     assert table.ruleset is not None
     changed = fullest(Kind.IPTABLES_SAVE, table.ruleset.text.replace(text, other + text), "w1", VIEW.addresses)
-    assert _kinds(changed) == {Difference.UNEXPECTED_REJECT: None}
+    assert _kinds(changed) == {DifferenceKind.UNEXPECTED_REJECT: None}
 
 
 def test_a_frontend_without_a_service_is_said_only_if_all_services_are_known() -> None:
     services, slices = recorded_objects("iptables")
     fewer = [one for one in services if one.name != "wrong-port"]
     (row,) = drift(_table(), fewer, slices, VIEW).rows
-    assert row.kind is Difference.SERVICE_UNKNOWN
+    assert row.kind is DifferenceKind.SERVICE_UNKNOWN
     assert row.frontend == Frontend("10.96.225.249", "TCP", 80)
     assert row.service == "service-ops/wrong-port"
     assert drift(_table(), fewer, slices, VIEW, complete=False).clean
@@ -114,23 +114,23 @@ def test_an_address_that_its_service_gave_up_is_stale() -> None:
     ]
     kinds = {row.kind: row.frontend for row in drift(_table(), moved, slices, VIEW).rows}
     assert kinds == {
-        Difference.FRONTEND_MISSING: Frontend("10.96.9.9", "TCP", 80),
-        Difference.FRONTEND_STALE: Frontend("10.96.225.249", "TCP", 80),
+        DifferenceKind.FRONTEND_MISSING: Frontend("10.96.9.9", "TCP", 80),
+        DifferenceKind.FRONTEND_STALE: Frontend("10.96.225.249", "TCP", 80),
     }
 
 
 @pytest.mark.parametrize(
     ("last_sync", "at", "cause", "age"),
     [
-        (90.0, 110.0, Cause.LATE, 10.0),
-        (90.0, 200.0, Cause.STUCK, 100.0),
-        (150.0, 200.0, Cause.ALTERED, 100.0),
-        (None, 200.0, Cause.UNKNOWN, 100.0),
-        (90.0, None, Cause.LATE, None),
+        (90.0, 110.0, StaleCause.LATE, 10.0),
+        (90.0, 200.0, StaleCause.STUCK, 100.0),
+        (150.0, 200.0, StaleCause.ALTERED, 100.0),
+        (None, 200.0, StaleCause.UNKNOWN, 100.0),
+        (90.0, None, StaleCause.LATE, None),
     ],
 )
 def test_the_age_of_a_difference_says_late_stuck_or_altered(
-    last_sync: float | None, at: float | None, cause: Cause, age: float | None
+    last_sync: float | None, at: float | None, cause: StaleCause, age: float | None
 ) -> None:
     services, slices = recorded_objects("iptables")
     change = "1970-01-01T00:01:40Z"
@@ -145,7 +145,7 @@ def test_the_age_of_a_difference_says_late_stuck_or_altered(
         for item in without_endpoint(slices, "echo-server", "10.244.1.9")
     )
     (row,) = drift(_table(), services, dated, VIEW, times=Times(at=at, last_sync=last_sync)).rows
-    assert row.kind is Difference.STALE
+    assert row.kind is DifferenceKind.STALE
     assert (row.cause, row.age) == (cause, age)
 
 
@@ -174,15 +174,15 @@ def test_a_rule_that_is_not_understood_in_a_chain_of_a_service_is_undecided() ->
     change = ("-m statistic --mode random --probability 0.50000000000", "-m new-match --odd 3")
     report = drift(_table(change), services, slices, VIEW)
     assert not report.decided
-    assert not [row for row in report.rows if row.kind not in (Difference.MISSING, Difference.UNEVEN_SHARES)]
+    assert not [row for row in report.rows if row.kind not in (DifferenceKind.MISSING, DifferenceKind.UNEVEN_SHARES)]
 
 
 def test_one_row_tells_all_origins_it_holds_for() -> None:
     services, slices = recorded_objects("iptables")
     change = ('-A OUTPUT -m comment --comment "kubernetes service portals" -j KUBE-SERVICES\n', "")
     rows = drift(_table(change), services, slices, VIEW).rows
-    assert {row.origins for row in rows} == {(Origin.NODE,)}
-    assert {row.kind for row in rows} == {Difference.FRONTEND_MISSING}
+    assert {row.origins for row in rows} == {(TrafficOrigin.NODE,)}
+    assert {row.kind for row in rows} == {DifferenceKind.FRONTEND_MISSING}
 
 
 @pytest.mark.parametrize("kept", ["filter", "nat"])
@@ -210,7 +210,7 @@ def test_a_nat_table_without_kube_proxys_chains_misses_every_frontend() -> None:
         Kind.IPTABLES_SAVE, text[:start] + empty + text[end:], "w1", recorded_nodes("iptables")["w1"].addresses
     )
     services, slices = recorded_objects("iptables")
-    assert Difference.FRONTEND_MISSING in {row.kind for row in drift(table, services, slices, VIEW).rows}
+    assert DifferenceKind.FRONTEND_MISSING in {row.kind for row in drift(table, services, slices, VIEW).rows}
 
 
 def _remembering(backend: str, client: str) -> tuple[str, str]:
@@ -231,7 +231,7 @@ def test_a_client_that_affinity_holds_goes_where_it_went_and_another_anywhere() 
     services, _ = recorded_objects("nftables")
     address = next(one.cluster_ips[0] for one in services if one.name == "echo-server")
     both = {Backend("10.244.1.9", 8080), Backend("10.244.2.4", 8080)}
-    packet = Packet("10.244.1.77", Origin.POD, "TCP", address, 80)
+    packet = Packet("10.244.1.77", TrafficOrigin.POD, "TCP", address, 80)
     assert set(trace(table, packet._replace(known=True)).addresses) == {Backend("10.244.2.4", 8080)}
     assert set(trace(table, packet).addresses) == both
     assert set(trace(table, packet._replace(source="10.244.1.78", known=True)).addresses) == both
@@ -241,7 +241,7 @@ def test_turns_by_count_share_as_chances_do() -> None:
     even = ("--mode random --probability 0.50000000000", "--mode nth --every 2 --packet 0")
     assert not _kinds(_table(even))
     uneven = ("--mode random --probability 0.50000000000", "--mode nth --every 3 --packet 0")
-    assert set(_kinds(_table(uneven))) == {Difference.UNEVEN_SHARES}
+    assert set(_kinds(_table(uneven))) == {DifferenceKind.UNEVEN_SHARES}
 
 
 def test_a_stale_backend_that_stands_in_a_slice_is_said_to() -> None:
@@ -263,14 +263,14 @@ def test_a_stale_backend_that_stands_in_a_slice_is_said_to() -> None:
         for item in slices
     )
     (row,) = drift(_table(), services, changed, VIEW).rows
-    assert (row.kind, row.note) == (Difference.STALE, "not ready in slice echo-server-kh2l8")
+    assert (row.kind, row.note) == (DifferenceKind.STALE, "not ready in slice echo-server-kh2l8")
     (gone,) = drift(_table(), services, without_endpoint(slices, "echo-server-", "10.244.2.4"), VIEW).rows
-    assert (gone.kind, gone.note) == (Difference.STALE, "")
+    assert (gone.kind, gone.note) == (DifferenceKind.STALE, "")
 
 
 def test_rules_that_name_another_service_at_the_address_are_said_to() -> None:
     table = _table(("service-ops/echo-server", "bank/ledger:grpc"))
     services, slices = recorded_objects("iptables")
     report = drift(table, services, without_endpoint(slices, "echo-server-", "10.244.2.4"), VIEW)
-    (row,) = [row for row in report.rows if row.kind is Difference.STALE]
+    (row,) = [row for row in report.rows if row.kind is DifferenceKind.STALE]
     assert "bank/ledger:grpc" in row.note

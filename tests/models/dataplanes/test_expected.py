@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svcpath.models.dataplanes import Backend, Frontend, NodeView, Origin, Verdict, expected
+from svcpath.models.dataplanes import Backend, Frontend, NodeView, PacketVerdict, TrafficOrigin, expected
 from tests.models.dataplanes.material import endpoint, service, slice_of
 
 NODE = NodeView(name="w1", zone="a", addresses=frozenset({"192.168.0.2"}))
@@ -14,7 +14,7 @@ NODE = NodeView(name="w1", zone="a", addresses=frozenset({"192.168.0.2"}))
 
 def _addresses(one: Any, slices: list[Any], node: NodeView = NODE, kind: str = "cluster-ip") -> list[str]:
     (item,) = [item for item in expected(one, slices, node) if item.kind == kind]
-    return sorted(backend.address for backend in item.for_packet(Origin.POD, "10.0.0.9").backends)
+    return sorted(backend.address for backend in item.for_packet(TrafficOrigin.POD, "10.0.0.9").backends)
 
 
 def test_an_unready_endpoint_is_used_only_when_it_terminates_and_none_is_ready() -> None:
@@ -188,10 +188,10 @@ def test_policy_local_short_circuits_pods_and_the_node() -> None:
     )
     slices = [slice_of("s", [endpoint("10.0.0.1", "w2")])]
     (item,) = [item for item in expected(one, slices, NODE) if item.kind == "node-port"]
-    assert item.for_packet(Origin.EXTERNAL, "203.0.113.1").verdict is Verdict.DROP
-    assert item.for_packet(Origin.POD, "10.0.0.9").backends == (Backend("10.0.0.1", 80),)
-    assert item.for_packet(Origin.NODE, "192.168.0.2").masquerade is True
-    assert item.for_packet(Origin.POD, "10.0.0.9", pods_told=False).verdict is Verdict.DROP
+    assert item.for_packet(TrafficOrigin.EXTERNAL, "203.0.113.1").verdict is PacketVerdict.DROP
+    assert item.for_packet(TrafficOrigin.POD, "10.0.0.9").backends == (Backend("10.0.0.1", 80),)
+    assert item.for_packet(TrafficOrigin.NODE, "192.168.0.2").masquerade is True
+    assert item.for_packet(TrafficOrigin.POD, "10.0.0.9", pods_told=False).verdict is PacketVerdict.DROP
 
 
 def test_source_ranges_admit_by_address_whoever_sends() -> None:
@@ -206,7 +206,8 @@ def test_source_ranges_admit_by_address_whoever_sends() -> None:
         item for item in expected(one, [slice_of("s", [endpoint("10.0.0.1")])], NODE) if item.kind == "load-balancer"
     ]
     verdicts = [
-        item.for_packet(Origin.EXTERNAL, source).verdict for source in ("203.0.113.1", "203.0.113.200", "198.51.100.7")
+        item.for_packet(TrafficOrigin.EXTERNAL, source).verdict
+        for source in ("203.0.113.1", "203.0.113.200", "198.51.100.7")
     ]
-    assert verdicts == [Verdict.BACKENDS, Verdict.DROP, Verdict.BACKENDS]
-    assert item.for_packet(Origin.POD, "10.0.0.9").verdict is Verdict.DROP
+    assert verdicts == [PacketVerdict.BACKENDS, PacketVerdict.DROP, PacketVerdict.BACKENDS]
+    assert item.for_packet(TrafficOrigin.POD, "10.0.0.9").verdict is PacketVerdict.DROP

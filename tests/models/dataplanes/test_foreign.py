@@ -5,8 +5,17 @@ from __future__ import annotations
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import DriftReport, NodeView, Origin, Outcome, Packet, Verdict, drift, trace
-from svcpath.models.dataplanes import Kind as Difference
+from svcpath.models.dataplanes import (
+    DifferenceKind,
+    DriftReport,
+    NodeView,
+    Packet,
+    PacketOutcome,
+    PacketVerdict,
+    TrafficOrigin,
+    drift,
+    trace,
+)
 from tests.models.dataplanes.material import DATA, fullest, recorded, recorded_nodes, recorded_objects
 
 ECHO = ("10.96.28.101", 80)
@@ -21,8 +30,8 @@ def _with(rule: str, before: str, *, nft: bool = False) -> str:
 
 
 def _ask(
-    text: str, origin: Origin = Origin.POD, source: str = "10.244.1.50", kind: Kind = Kind.IPTABLES_SAVE
-) -> Outcome:
+    text: str, origin: TrafficOrigin = TrafficOrigin.POD, source: str = "10.244.1.50", kind: Kind = Kind.IPTABLES_SAVE
+) -> PacketOutcome:
     view = recorded_nodes("iptables")["w1"]
     return trace(fullest(kind, text, "w1", view.addresses), Packet(source, origin, "TCP", *ECHO))
 
@@ -44,20 +53,27 @@ FORWARD = '-A FORWARD -m conntrack --ctstate NEW -m comment --comment "kubernete
             "-A PREROUTING -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.2:80",
             NAT,
             "dnat",
-            Verdict.BACKENDS,
+            PacketVerdict.BACKENDS,
         ),
-        ("-A PREROUTING -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", NAT, "redirect", Verdict.BACKENDS),
-        ("-A PREROUTING -d 10.96.0.0/16 -j ACCEPT", NAT, "accept", Verdict.NONE),
-        ("-A FORWARD -d 10.244.0.0/16 -p tcp -m tcp --dport 8080 -j DROP", FORWARD, "drop", Verdict.DROP),
+        (
+            "-A PREROUTING -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001",
+            NAT,
+            "redirect",
+            PacketVerdict.BACKENDS,
+        ),
+        ("-A PREROUTING -d 10.96.0.0/16 -j ACCEPT", NAT, "accept", PacketVerdict.NONE),
+        ("-A FORWARD -d 10.244.0.0/16 -p tcp -m tcp --dport 8080 -j DROP", FORWARD, "drop", PacketVerdict.DROP),
         (
             "-A FORWARD -s 10.244.1.0/24 -j REJECT --reject-with icmp-port-unreachable",
             FORWARD,
             "reject",
-            Verdict.REJECT,
+            PacketVerdict.REJECT,
         ),
     ],
 )
-def test_a_rule_that_takes_the_packet_first_is_named(rule: str, before: str, effect: str, verdict: Verdict) -> None:
+def test_a_rule_that_takes_the_packet_first_is_named(
+    rule: str, before: str, effect: str, verdict: PacketVerdict
+) -> None:
     text = _with(rule, before)
     outcome = _ask(text)
     assert outcome.verdict is verdict
@@ -67,7 +83,7 @@ def test_a_rule_that_takes_the_packet_first_is_named(rule: str, before: str, eff
     assert foreign.text == rule
     assert text.split("\n")[foreign.line - 1] == rule
     rows = [row for row in _drift(text).rows if row.service == "service-ops/echo-server"]
-    assert {row.kind for row in rows} == {Difference.FOREIGN_RULE}
+    assert {row.kind for row in rows} == {DifferenceKind.FOREIGN_RULE}
     assert all(row.rule == foreign.line for row in rows)
 
 
@@ -90,7 +106,7 @@ def test_a_rule_that_leaves_services_alone_is_no_difference(rule: str, before: s
 
 def test_a_rule_that_lets_pods_through_ahead_of_the_reject_is_named() -> None:
     (row,) = _drift(_with("-A FORWARD -s 10.244.0.0/16 -j ACCEPT", FORWARD)).rows
-    assert row.kind is Difference.FOREIGN_RULE
+    assert row.kind is DifferenceKind.FOREIGN_RULE
     assert row.service == "service-ops/empty-service"
     assert row.text == "-A FORWARD -s 10.244.0.0/16 -j ACCEPT"
 
@@ -98,7 +114,7 @@ def test_a_rule_that_lets_pods_through_ahead_of_the_reject_is_named() -> None:
 def test_a_rule_on_an_interface_may_take_the_packet_and_accuses_nobody() -> None:
     text = _with("-A FORWARD -i eth1 -j DROP", FORWARD)
     outcome = _ask(text)
-    assert outcome.verdict is Verdict.BACKENDS
+    assert outcome.verdict is PacketVerdict.BACKENDS
     (foreign,) = outcome.foreign
     assert not foreign.certain
     report = _drift(text)
@@ -112,9 +128,9 @@ def test_a_node_local_cache_s_notrack_is_seen_and_no_fault() -> None:
     text = raw + recorded("iptables", "w1.iptables-save.txt")
     view = recorded_nodes("iptables")["w1"]
     table = fullest(Kind.IPTABLES_SAVE, text, "w1", view.addresses)
-    outcome = trace(table, Packet("10.244.1.50", Origin.POD, "UDP", "10.96.0.10", 53))
+    outcome = trace(table, Packet("10.244.1.50", TrafficOrigin.POD, "UDP", "10.96.0.10", 53))
     assert [rule.effect for rule in outcome.foreign] == ["notrack"]
-    assert outcome.verdict is Verdict.NONE
+    assert outcome.verdict is PacketVerdict.NONE
     report = _drift(text)
     assert report.decided
     assert [(row.service, row.origins) for row in report.rows] == []
@@ -124,12 +140,12 @@ def test_a_node_local_cache_s_notrack_is_seen_and_no_fault() -> None:
 def test_a_policy_of_drop_counts_where_nothing_lets_the_packet_through() -> None:
     mangle, filters = recorded("iptables", "w1.iptables-save.txt").split("*filter")
     text = f"{mangle}*filter{filters.replace(':FORWARD ACCEPT', ':FORWARD DROP', 1)}"
-    assert _ask(text).verdict is Verdict.DROP
+    assert _ask(text).verdict is PacketVerdict.DROP
     assert _ask(text).foreign[0].effect == "policy-drop"
     flannel = text.replace(FORWARD, "-A FORWARD -s 10.244.0.0/16 -j ACCEPT\n" + FORWARD, 1)
-    assert _ask(flannel).verdict is Verdict.BACKENDS
+    assert _ask(flannel).verdict is PacketVerdict.BACKENDS
     bridge = text.replace(FORWARD, "-A FORWARD -i cni0 -j ACCEPT\n" + FORWARD, 1)
-    assert _ask(bridge).verdict is Verdict.BACKENDS
+    assert _ask(bridge).verdict is PacketVerdict.BACKENDS
 
 
 def test_a_hand_made_rule_in_a_table_of_nftables_is_seen() -> None:
@@ -138,11 +154,13 @@ def test_a_hand_made_rule_in_a_table_of_nftables_is_seen() -> None:
         "\t\tip daddr 10.244.0.0/16 tcp dport 8080 counter packets 3 bytes 180 drop\n\t}\n}\n"
     )
     view = recorded_nodes("nftables")["w1"]
-    outcome = trace(fullest(Kind.NFT_LIST, text, "w1", view.addresses), Packet("10.244.1.50", Origin.POD, "TCP", *ECHO))
-    assert outcome.verdict is Verdict.DROP
+    outcome = trace(
+        fullest(Kind.NFT_LIST, text, "w1", view.addresses), Packet("10.244.1.50", TrafficOrigin.POD, "TCP", *ECHO)
+    )
+    assert outcome.verdict is PacketVerdict.DROP
     assert outcome.foreign[0].chain == "forward"
     rows = _drift(text, Kind.NFT_LIST, "nftables").rows
-    assert {row.kind for row in rows} == {Difference.FOREIGN_RULE}
+    assert {row.kind for row in rows} == {DifferenceKind.FOREIGN_RULE}
     assert {row.service for row in rows} == {"service-ops/echo-server"}
 
 
@@ -158,9 +176,11 @@ def test_an_older_cluster_with_docker_and_calico_is_read_whole() -> None:
     assert not table.not_understood
     assert not table.damaged
     assert table.variant == "legacy"
-    outcome = trace(table, Packet("192.168.5.5", Origin.POD, "TCP", "10.96.0.1", 443))
+    outcome = trace(table, Packet("192.168.5.5", TrafficOrigin.POD, "TCP", "10.96.0.1", 443))
     assert outcome.addresses[0].address == "10.128.0.183"
-    assert trace(table, Packet("192.168.5.5", Origin.POD, "UDP", "10.96.0.10", 53)).verdict is Verdict.REJECT
+    assert (
+        trace(table, Packet("192.168.5.5", TrafficOrigin.POD, "UDP", "10.96.0.10", 53)).verdict is PacketVerdict.REJECT
+    )
 
 
 def _several(rules: list[str], before: str = FORWARD) -> str:
@@ -195,7 +215,7 @@ REJECT = "-A POD-FW -m mark ! --mark 0x10000/0x10000 -j REJECT --reject-with icm
 def test_a_rule_behind_one_that_may_have_let_the_packet_out_accuses_nobody(rules: list[str]) -> None:
     text = _several(rules)
     outcome = _ask(text)
-    assert outcome.verdict is Verdict.BACKENDS
+    assert outcome.verdict is PacketVerdict.BACKENDS
     assert outcome.foreign
     assert not any(rule.certain for rule in outcome.foreign)
     assert not _drift(text).rows
@@ -219,7 +239,7 @@ def test_a_rule_behind_one_that_may_have_let_the_packet_out_accuses_nobody(rules
 )
 def test_a_rule_that_nothing_before_it_could_have_kept_the_packet_from_is_certain(rules: list[str]) -> None:
     outcome = _ask(_several(rules))
-    assert outcome.verdict in (Verdict.DROP, Verdict.REJECT)
+    assert outcome.verdict in (PacketVerdict.DROP, PacketVerdict.REJECT)
     assert any(rule.certain for rule in outcome.foreign)
 
 

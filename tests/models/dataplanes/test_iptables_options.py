@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Origin, Outcome, Packet, Verdict, own_not_understood, parse, trace
+from svcpath.models.dataplanes import (
+    Packet,
+    PacketOutcome,
+    PacketVerdict,
+    TrafficOrigin,
+    own_not_understood,
+    parse,
+    trace,
+)
 
 #: What nodes carry beside kube-proxy's rules: firewalld, ufw, kube-router, Calico, Docker, VPC and mesh plugins.
 UNDECIDABLE = (
@@ -34,10 +42,10 @@ UNDECIDABLE = (
 )
 
 
-def _asked(*rules: str) -> tuple[Outcome, int]:
+def _asked(*rules: str) -> tuple[PacketOutcome, int]:
     text = "\n".join(["*filter", ":FORWARD ACCEPT [0:0]", ":KUBE-SERVICES - [0:0]", *rules, "COMMIT", ""])
     (table,) = parse(Kind.IPTABLES_SAVE, text)
-    packet = Packet("192.0.2.7", Origin.EXTERNAL, "TCP", "10.244.1.9", 8080)
+    packet = Packet("192.0.2.7", TrafficOrigin.EXTERNAL, "TCP", "10.244.1.9", 8080)
     return trace(table, packet), len(table.not_understood)
 
 
@@ -45,7 +53,7 @@ def _asked(*rules: str) -> tuple[Outcome, int]:
 def test_a_match_that_addresses_do_not_decide_leaves_the_target_known(match: str) -> None:
     outcome, unread = _asked(f"-A FORWARD {match} -j DROP")
     assert unread == 0
-    assert outcome.verdict is Verdict.NONE
+    assert outcome.verdict is PacketVerdict.NONE
     assert [(rule.effect, rule.certain) for rule in outcome.foreign] == [("drop", False)]
 
 
@@ -58,13 +66,13 @@ def test_a_module_that_is_not_known_is_recorded_and_its_target_read() -> None:
 @pytest.mark.parametrize(
     ("flags", "verdict"),
     [
-        ("--tcp-flags SYN,RST SYN", Verdict.DROP),
-        ("! --tcp-flags FIN,SYN,RST,ACK SYN", Verdict.NONE),
-        ("--tcp-flags ALL NONE", Verdict.NONE),
-        ("--tcp-flags ALL SYN", Verdict.DROP),
+        ("--tcp-flags SYN,RST SYN", PacketVerdict.DROP),
+        ("! --tcp-flags FIN,SYN,RST,ACK SYN", PacketVerdict.NONE),
+        ("--tcp-flags ALL NONE", PacketVerdict.NONE),
+        ("--tcp-flags ALL SYN", PacketVerdict.DROP),
     ],
 )
-def test_the_flags_of_a_first_packet_are_syn_alone(flags: str, verdict: Verdict) -> None:
+def test_the_flags_of_a_first_packet_are_syn_alone(flags: str, verdict: PacketVerdict) -> None:
     assert _asked(f"-A FORWARD -p tcp -m tcp {flags} -j DROP")[0].verdict is verdict
 
 

@@ -13,20 +13,20 @@ from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
 from svcpath.models.dataplanes import (
     Backend,
+    DifferenceKind,
     DriftReport,
     Frontend,
     NodeView,
-    Origin,
-    Outcome,
     Packet,
+    PacketOutcome,
+    PacketVerdict,
     ServiceTable,
-    Verdict,
+    TrafficOrigin,
     drift,
     ipvs,
     parse,
     trace,
 )
-from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes.conntrack import pinned
 from tests.models.dataplanes.material import endpoint, service, slice_of
 
@@ -52,8 +52,11 @@ def _recognised(text: str) -> ServiceTable:
 
 
 def _outcome(
-    table: ServiceTable, origin: Origin = Origin.POD, source: str = "10.244.1.7", address: str = "10.96.40.80"
-) -> Outcome:
+    table: ServiceTable,
+    origin: TrafficOrigin = TrafficOrigin.POD,
+    source: str = "10.244.1.7",
+    address: str = "10.96.40.80",
+) -> PacketOutcome:
     return trace(table, Packet(source, origin, "TCP", address, 80))
 
 
@@ -95,7 +98,7 @@ def test_the_listing_of_persistent_connections_has_its_weights_in_another_column
     assert _drift(table).clean
     assert _outcome(table).addresses == BOTH
     drained = _recognised(text.replace(".1.80:8080             0 ", ".1.80:8080             1 "))
-    assert [(row.kind, row.backend) for row in _drift(drained).rows] == [(Difference.MISSING, BOTH[1])]
+    assert [(row.kind, row.backend) for row in _drift(drained).rows] == [(DifferenceKind.MISSING, BOTH[1])]
 
 
 def test_what_ipvsadm_saves_is_the_table_it_lists() -> None:
@@ -126,7 +129,7 @@ def test_ipvs_lists_both_families_so_that_a_missing_one_is_missing() -> None:
     )
     lacking = drift(_recognised(text), [both], [SLICE, six], NODE)
     assert [(row.kind, str(row.frontend)) for row in lacking.rows] == [
-        (Difference.FRONTEND_MISSING, "[fd00:10:96::80]:80/tcp")
+        (DifferenceKind.FRONTEND_MISSING, "[fd00:10:96::80]:80/tcp")
     ]
     whole = text + "TCP  [fd00:10:96::80]:80 rr\n  -> [fd00:244::80]:8080 Masq 1 0 0\n"
     assert drift(_recognised(whole), [both], [SLICE, six], NODE).clean
@@ -173,7 +176,7 @@ def test_calico_s_own_json_is_read_flat_and_by_service(document: list[object]) -
 def test_a_backend_that_calico_s_json_calls_missing_loses_its_part() -> None:
     document = [{"frontend": FRONT, "backends": [BACKENDS[0], {"addr": "missing", "port": 0}]}]
     (row,) = _drift(_recognised(json.dumps(document))).rows
-    assert (row.kind, row.backend) == (Difference.MISSING, BOTH[1])
+    assert (row.kind, row.backend) == (DifferenceKind.MISSING, BOTH[1])
 
 
 HEAD = "10.96.40.80 port 80 proto 6 id 29 count 2 local 1"
@@ -224,11 +227,11 @@ def test_calico_admits_source_ranges_by_entries_of_their_own_in_any_order(order:
         loadBalancerSourceRanges=["203.0.113.0/24", "198.18.0.0/15"],
     )
     table = _recognised("".join(entries[place] for place in order) + f"{HEAD}\n{SLOTS}")
-    assert _outcome(table, Origin.EXTERNAL, "203.0.113.9", "192.0.2.50").addresses == BOTH
-    assert _outcome(table, Origin.EXTERNAL, "198.51.100.9", "192.0.2.50").verdict is Verdict.DROP
+    assert _outcome(table, TrafficOrigin.EXTERNAL, "203.0.113.9", "192.0.2.50").addresses == BOTH
+    assert _outcome(table, TrafficOrigin.EXTERNAL, "198.51.100.9", "192.0.2.50").verdict is PacketVerdict.DROP
     assert _drift(table, one).clean
     opened = _recognised(f"{HEAD}\n{SLOTS}{HEAD.replace('10.96.40.80', '192.0.2.50')}\n")
-    assert {row.kind for row in _drift(opened, one).rows} == {Difference.SOURCE_RANGE_OPEN}
+    assert {row.kind for row in _drift(opened, one).rows} == {DifferenceKind.SOURCE_RANGE_OPEN}
 
 
 def test_cilium_s_frontend_map_names_ids_and_not_addresses_so_nothing_is_accused() -> None:
@@ -239,9 +242,9 @@ def test_cilium_s_frontend_map_names_ids_and_not_addresses_so_nothing_is_accused
     )
     table = _recognised(text)
     report = _drift(table)
-    assert {row.kind for row in report.rows} == {Difference.SERVICE_UNKNOWN}
+    assert {row.kind for row in report.rows} == {DifferenceKind.SERVICE_UNKNOWN}
     assert [line.line for line in report.undecided] == [3]
-    assert _outcome(table, address="10.96.40.81").verdict is Verdict.REJECT
+    assert _outcome(table, address="10.96.40.81").verdict is PacketVerdict.REJECT
     assert not _outcome(table, address="10.96.40.81").undecided
 
 
@@ -265,11 +268,11 @@ def test_cilium_s_wildcard_of_a_cluster_ip_is_no_frontend() -> None:
 def test_only_a_global_service_may_have_backends_of_other_clusters() -> None:
     text = LIST + "                                           3 => 10.8.0.5:8080/TCP (active)\n"
     (row,) = _drift(_recognised(text)).rows
-    assert (row.kind, row.backend) == (Difference.STALE, Backend("10.8.0.5", 8080))
+    assert (row.kind, row.backend) == (DifferenceKind.STALE, Backend("10.8.0.5", 8080))
     everywhere = service("web", "10.96.40.80", PORTS, annotations={"service.cilium.io/global": "true"})
     assert _drift(_recognised(text), everywhere).clean
     lacking = text.replace("2 => 10.244.2.80:8080/TCP (active)", "2 => 10.8.0.6:8080/TCP (active)")
-    assert Difference.MISSING in {row.kind for row in _drift(_recognised(lacking), everywhere).rows}
+    assert DifferenceKind.MISSING in {row.kind for row in _drift(_recognised(lacking), everywhere).rows}
     remote = service(
         "web",
         "10.96.40.80",
@@ -300,4 +303,4 @@ def test_calico_gives_the_outside_every_backend_under_an_internal_policy_local()
     one = service("web", "10.96.40.80", PORTS, internalTrafficPolicy="Local")
     assert drift(_recognised(text), [one], [elsewhere], NODE).clean
     stale = text.replace("10.244.2.80", "10.244.2.81")
-    assert {row.kind for row in drift(_recognised(stale), [one], [elsewhere], NODE).rows} == {Difference.STALE}
+    assert {row.kind for row in drift(_recognised(stale), [one], [elsewhere], NODE).rows} == {DifferenceKind.STALE}

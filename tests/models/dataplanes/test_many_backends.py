@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Backend, Origin, Packet, ServiceTable, Verdict, parse, trace
+from svcpath.models.dataplanes import Backend, Packet, PacketVerdict, ServiceTable, TrafficOrigin, parse, trace
 
 ADDRESS = "10.96.0.5"
-CLIENT = Packet("10.244.9.9", Origin.POD, "TCP", ADDRESS, 80)
+CLIENT = Packet("10.244.9.9", TrafficOrigin.POD, "TCP", ADDRESS, 80)
 
 
 def backend(number: int) -> Backend:
@@ -64,7 +64,7 @@ def nftables(count: int, chains: int) -> ServiceTable:
 @pytest.mark.parametrize("made", [iptables, nftables])
 def test_every_backend_of_a_thousand_has_its_share(made: Callable[[int, int], ServiceTable]) -> None:
     outcome = trace(made(1000, 1000), CLIENT)
-    assert outcome.verdict is Verdict.BACKENDS
+    assert outcome.verdict is PacketVerdict.BACKENDS
     assert [share.backend for share in outcome.backends] == [backend(number) for number in range(1000)]
     assert {share.share for share in outcome.backends} == {Fraction(1, 1000)}
     assert not outcome.undecided

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import KubeProxyConfig
-from svcpath.models.dataplanes import Dialect, ServiceTable, drift, mode, parse
-from svcpath.models.dataplanes import Kind as Difference
+from svcpath.models.dataplanes import Dialect, DifferenceKind, ServiceTable, drift, mode, parse
 from tests.models.dataplanes.material import ORACLE, case_text, recorded, recorded_nodes, recorded_objects
 
 
@@ -49,7 +48,7 @@ def test_rules_of_iptables_beside_an_nftables_table_are_leftovers() -> None:
     services, slices = recorded_objects("nftables")
     view = recorded_nodes("nftables")["w1"]
     rows = drift(new, services, slices, view, leftovers=plane.leftovers).rows
-    assert {row.kind for row in rows} == {Difference.LEFTOVER}
+    assert {row.kind for row in rows} == {DifferenceKind.LEFTOVER}
     unsure = mode.node_plane([new, old])
     assert not unsure.certain
 

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Origin, Outcome, Packet, Verdict, drift, own_not_understood, parse, trace
+from svcpath.models.dataplanes import (
+    Packet,
+    PacketOutcome,
+    PacketVerdict,
+    TrafficOrigin,
+    drift,
+    own_not_understood,
+    parse,
+    trace,
+)
 from svcpath.models.dataplanes.nftables import json_document, listing
 from svcpath.models.dataplanes.ruleset import Ruleset
 from tests.models.dataplanes.material import DATA, fullest, recorded, recorded_nodes, recorded_objects
@@ -60,10 +69,10 @@ def test_a_mixed_machine_is_decided_by_kube_proxys_rules_alone(kind: Kind, text:
 
 def _asked(
     rule: str, *, chain: str = "type filter hook forward priority filter; policy accept;", port: int = 80
-) -> Outcome:
+) -> PacketOutcome:
     text = f"table inet others {{\n\tset seen {{\n\t\ttype ipv4_addr\n\t}}\n\tchain c {{\n\t\t{chain}\n\t\t{rule}\n\t}}\n}}\n"
     (table,) = parse(Kind.NFT_LIST, text)
-    return trace(table, Packet("192.0.2.7", Origin.EXTERNAL, "TCP", "10.244.1.9", port))
+    return trace(table, Packet("192.0.2.7", TrafficOrigin.EXTERNAL, "TCP", "10.244.1.9", port))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ def _asked(
 )
 def test_a_condition_that_addresses_do_not_decide_drops_nobody_for_certain(rule: str) -> None:
     outcome = _asked(rule)
-    assert outcome.verdict is Verdict.NONE
+    assert outcome.verdict is PacketVerdict.NONE
     assert [(one.effect, one.certain) for one in outcome.foreign] == [("drop", False)]
 
 
@@ -99,7 +108,7 @@ def test_a_condition_that_addresses_do_not_decide_drops_nobody_for_certain(rule:
 )
 def test_a_statement_that_changes_something_lets_the_verdict_behind_it_stand(before: str) -> None:
     outcome = _asked(f"{before} drop")
-    assert outcome.verdict is Verdict.DROP
+    assert outcome.verdict is PacketVerdict.DROP
     assert {one.effect for one in outcome.foreign if one.certain} == {"drop"}
 
 
@@ -132,12 +141,14 @@ def test_a_set_whose_elements_count_is_whole() -> None:
         "tcp option maxseg size set rt mtu",
     ],
 )
-@pytest.mark.parametrize(("source", "verdict"), [("192.0.2.0/24", Verdict.DROP), ("198.51.100.0/24", Verdict.NONE)])
-def test_a_condition_behind_a_change_is_kept(change: str, source: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("source", "verdict"), [("192.0.2.0/24", PacketVerdict.DROP), ("198.51.100.0/24", PacketVerdict.NONE)]
+)
+def test_a_condition_behind_a_change_is_kept(change: str, source: str, verdict: PacketVerdict) -> None:
     assert _asked(f"{change} ip saddr {source} drop").verdict is verdict
 
 
 def test_an_expression_that_goes_on_behind_a_change_drops_nobody_for_certain() -> None:
     outcome = _asked("ip dscp set ip dscp map @marks ip saddr 192.0.2.0/24 drop")
-    assert outcome.verdict is Verdict.NONE
+    assert outcome.verdict is PacketVerdict.NONE
     assert not any(rule.certain for rule in outcome.foreign)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import NodeView, Origin, Packet, drift, expected, parse, trace
+from svcpath.models.dataplanes import NodeView, Packet, TrafficOrigin, drift, expected, parse, trace
 from tests.models.dataplanes.material import (
     ORACLE,
     ORACLE_DUMPS,
@@ -56,7 +56,7 @@ def test_every_dump_agrees_with_the_services_it_was_made_from(name: str, kind: K
 
 def test_the_older_nftables_layout_filters_a_nodes_packet_before_it_translates_it() -> None:
     table = fullest(Kind.NFT_LIST, (ORACLE / "nft-list-table.txt").read_text(), addresses=NODE_ADDRESSES)
-    packet = Packet("192.168.0.2", Origin.NODE, "TCP", "192.168.99.22", 80)
+    packet = Packet("192.168.0.2", TrafficOrigin.NODE, "TCP", "192.168.99.22", 80)
     assert said(trace(table, packet)) == "DROP"
     assert said(trace(table, packet._replace(arriving=True))) == "10.180.0.2:80"
 
@@ -76,10 +76,10 @@ def test_the_truth_table_of_endpoints(row: dict[str, Any]) -> None:
     slices = [slice_of("svc", endpoints)] if endpoints else []
     by_kind = {item.kind: item for item in expected(one, slices, NodeView(name=TRUTH["node"]))}
 
-    def answer(kind: str, origin: Origin, source: str) -> str:
+    def answer(kind: str, origin: TrafficOrigin, source: str) -> str:
         want = by_kind[kind].for_packet(origin, source)
         return ", ".join(map(str, want.backends)) or want.verdict.value.upper()
 
-    assert answer("cluster-ip", Origin.POD, "10.0.0.2") == row["pod_to_clusterip"]
+    assert answer("cluster-ip", TrafficOrigin.POD, "10.0.0.2") == row["pod_to_clusterip"]
     if "external_to_lb" in row:
-        assert answer("load-balancer", Origin.EXTERNAL, "203.0.113.2") == row["external_to_lb"]
+        assert answer("load-balancer", TrafficOrigin.EXTERNAL, "203.0.113.2") == row["external_to_lb"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Kind as Difference
 from svcpath.models.dataplanes import (
+    DifferenceKind,
     NodeView,
     drift,
 )
@@ -76,12 +76,12 @@ SECOND = "-A KUBE-FW-X -s 198.18.0.0/16 -j KUBE-EXT-X\n"
     ("change", "kinds"),
     [
         (("", ""), set()),
-        ((SECOND, ""), {Difference.UNEXPECTED_DROP}),
-        ((SECOND, f"{SECOND}-A KUBE-FW-X -s 100.64.0.0/10 -j KUBE-EXT-X\n"), {Difference.SOURCE_RANGE_OPEN}),
+        ((SECOND, ""), {DifferenceKind.UNEXPECTED_DROP}),
+        ((SECOND, f"{SECOND}-A KUBE-FW-X -s 100.64.0.0/10 -j KUBE-EXT-X\n"), {DifferenceKind.SOURCE_RANGE_OPEN}),
     ],
 )
 def test_every_source_range_is_tried_of_the_service_and_of_the_rules(
-    change: tuple[str, str], kinds: set[Difference]
+    change: tuple[str, str], kinds: set[DifferenceKind]
 ) -> None:
     text = IPTABLES_RANGES.replace(*change) if change[0] else IPTABLES_RANGES
     table = fullest(Kind.IPTABLES_SAVE, text, "w1", frozenset({"192.168.10.4"}))
@@ -185,4 +185,4 @@ def test_an_old_release_gives_an_external_ip_to_the_outside_alone(backend: str, 
     report = drift(table, [one], [OLD_SLICE], OLD_VIEW)
     assert report.decided
     found = [row for row in report.rows if str(row.frontend).startswith("203.0.113.80")]
-    assert len([row for row in found if row.kind in (Difference.STALE, Difference.MISSING)]) == rows
+    assert len([row for row in found if row.kind in (DifferenceKind.STALE, DifferenceKind.MISSING)]) == rows

@@ -11,19 +11,19 @@ from svcpath.errors import FormatError
 from svcpath.evidence.facts.need import Kind
 from svcpath.models.dataplanes import (
     Backend,
+    DifferenceKind,
     Frontend,
     NodeView,
-    Origin,
     Packet,
+    PacketVerdict,
     ServiceTable,
-    Verdict,
+    TrafficOrigin,
     cilium,
     drift,
     ipvs,
     parse,
     trace,
 )
-from svcpath.models.dataplanes import Kind as Difference
 from tests.models.dataplanes.material import DATA, endpoint, service, slice_of
 
 
@@ -35,15 +35,15 @@ def _table(kind: Kind, text: str, addresses: frozenset[str] = frozenset()) -> Se
 def test_proc_ip_vs_is_read_in_hex_in_both_families() -> None:
     table = _table(Kind.PROC_IP_VS, (DATA / "procfs" / "ip_vs").read_text())
     assert not table.not_understood
-    first = trace(table, Packet("10.0.0.1", Origin.POD, "TCP", "192.168.0.22", 3306))
+    first = trace(table, Packet("10.0.0.1", TrafficOrigin.POD, "TCP", "192.168.0.22", 3306))
     assert [str(share.backend) for share in first.backends] == [
         "192.168.82.22:3306",
         "192.168.83.24:3306",
         "192.168.83.21:3306",
     ]
-    quiet = trace(table, Packet("10.0.0.1", Origin.POD, "TCP", "192.168.0.57", 3306))
+    quiet = trace(table, Packet("10.0.0.1", TrafficOrigin.POD, "TCP", "192.168.0.57", 3306))
     assert Backend("192.168.84.22", 3306) not in quiet.addresses
-    six = trace(table, Packet("2620::99", Origin.POD, "TCP", "2620:0:0::1", 80))
+    six = trace(table, Packet("2620::99", TrafficOrigin.POD, "TCP", "2620:0:0::1", 80))
     assert Backend("2620::2", 80) in six.addresses
     assert len(table.frontends) == 4
 
@@ -52,14 +52,15 @@ def test_weights_share_where_the_scheduler_weighs() -> None:
     text = "TCP  10.96.0.5:80 {0}\n  -> 10.0.0.1:8080 Masq 3 0 0\n  -> 10.0.0.2:8080 Masq 1 0 0\n"
     for scheduler, shares in (("wrr", [Fraction(3, 4), Fraction(1, 4)]), ("rr", [Fraction(1, 2), Fraction(1, 2)])):
         outcome = trace(
-            _table(Kind.IPVSADM_LN, text.format(scheduler)), Packet("10.0.0.9", Origin.POD, "TCP", "10.96.0.5", 80)
+            _table(Kind.IPVSADM_LN, text.format(scheduler)),
+            Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.0.5", 80),
         )
         assert [share.share for share in outcome.backends] == shares
 
 
 def test_a_virtual_server_without_real_servers_refuses() -> None:
     table = _table(Kind.IPVSADM_LN, "TCP  10.96.0.5:80 rr\n")
-    assert trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.0.5", 80)).verdict is Verdict.REJECT
+    assert trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.0.5", 80)).verdict is PacketVerdict.REJECT
     assert drift(table, [service("s", "10.96.0.5")], [slice_of("s", [])], NodeView(name="w1")).clean
 
 
@@ -72,11 +73,11 @@ def test_ipvs_drift_names_the_stale_the_missing_and_the_lost_affinity() -> None:
     changed = text.replace("10.0.0.2", "10.0.0.3").replace(" persistent 10800", "")
     rows = drift(_table(Kind.IPVSADM_LN, changed), [one], slices, node).rows
     assert {(row.kind, row.backend) for row in rows} == {
-        (Difference.STALE, Backend("10.0.0.3", 80)),
-        (Difference.MISSING, Backend("10.0.0.2", 80)),
-        (Difference.AFFINITY_MISSING, None),
+        (DifferenceKind.STALE, Backend("10.0.0.3", 80)),
+        (DifferenceKind.MISSING, Backend("10.0.0.2", 80)),
+        (DifferenceKind.AFFINITY_MISSING, None),
     }
-    assert {row.rule for row in rows if row.kind is Difference.STALE} == {3}
+    assert {row.rule for row in rows if row.kind is DifferenceKind.STALE} == {3}
 
 
 def test_a_node_port_of_ipvs_stands_once_per_address_of_the_node() -> None:
@@ -125,9 +126,9 @@ def test_cilium_s_list_in_text() -> None:
         "0.0.0.0:30080/tcp",
         "10.96.0.77:80/tcp",
     }
-    dns = trace(table, Packet("10.0.0.9", Origin.POD, "UDP", "10.96.0.10", 53))
+    dns = trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "UDP", "10.96.0.10", 53))
     assert dns.addresses == (Backend("10.0.0.29", 53),)
-    assert trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.0.77", 80)).verdict is Verdict.REJECT
+    assert trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.0.77", 80)).verdict is PacketVerdict.REJECT
 
 
 def test_cilium_s_list_in_json_is_the_same_table() -> None:
@@ -152,7 +153,7 @@ def test_cilium_s_list_in_json_is_the_same_table() -> None:
     text, from_json = _table(Kind.CILIUM_SERVICE_LIST, LIST), _table(Kind.CILIUM_SERVICE_LIST, json.dumps(document))
     assert set(text.frontends) == set(from_json.frontends)
     for frontend in text.frontends:
-        packet = Packet("10.0.0.9", Origin.POD, frontend.protocol, frontend.address, frontend.port)
+        packet = Packet("10.0.0.9", TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port)
         assert trace(text, packet).addresses == trace(from_json, packet).addresses
     assert from_json.frontends[Frontend("10.96.0.1", "TCP", 443)].service == "default/kubernetes"
 
@@ -191,7 +192,7 @@ MAPS = (
 def test_cilium_s_map_in_each_of_its_layouts(text: str) -> None:
     table = _table(Kind.CILIUM_BPF_LB_LIST, text)
     assert not table.not_understood
-    outcome = trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.184.22", 80))
+    outcome = trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.184.22", 80))
     assert outcome.addresses == (Backend("10.244.1.201", 8080), Backend("10.244.2.31", 8080))
     entry = table.frontends[Frontend("10.96.184.22", "TCP", 80)]
     assert entry.kind == "ClusterIP"
@@ -200,11 +201,15 @@ def test_cilium_s_map_in_each_of_its_layouts(text: str) -> None:
 
 def test_a_slot_beyond_the_count_takes_no_new_connection_and_a_lost_backend_drops() -> None:
     text = MAPS[1] + "10.96.184.22:80/TCP (0)    0 1[1] (9) [0x0 0x0]\n"
-    outcome = trace(_table(Kind.CILIUM_BPF_LB_LIST, text), Packet("10.0.0.9", Origin.POD, "TCP", "10.96.184.22", 80))
+    outcome = trace(
+        _table(Kind.CILIUM_BPF_LB_LIST, text), Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.184.22", 80)
+    )
     assert outcome.addresses == (Backend("10.244.1.201", 8080),)
     lost = MAPS[0].replace("10.244.2.31:8080/TCP (9) (2)", "backend 412 not found")
-    outcome = trace(_table(Kind.CILIUM_BPF_LB_LIST, lost), Packet("10.0.0.9", Origin.POD, "TCP", "10.96.184.22", 80))
-    assert outcome.other == ((Verdict.DROP, Fraction(1, 2)),)
+    outcome = trace(
+        _table(Kind.CILIUM_BPF_LB_LIST, lost), Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.184.22", 80)
+    )
+    assert outcome.other == ((PacketVerdict.DROP, Fraction(1, 2)),)
 
 
 def test_backend_ids_in_text_and_json() -> None:
@@ -232,18 +237,20 @@ def test_calico_s_grouped_layout_black_holes_and_missing_backends() -> None:
     table = _table(Kind.CALICO_NAT_DUMP, GROUPED, frozenset({"192.168.0.2"}))
     assert not table.not_understood
 
-    def verdict(address: str, port: int, origin: Origin = Origin.POD, protocol: str = "TCP") -> tuple[Verdict, int]:
+    def verdict(
+        address: str, port: int, origin: TrafficOrigin = TrafficOrigin.POD, protocol: str = "TCP"
+    ) -> tuple[PacketVerdict, int]:
         outcome = trace(table, Packet("10.0.0.9", origin, protocol, address, port))
         return outcome.verdict, len(outcome.backends)
 
-    assert verdict("10.96.77.14", 80) == (Verdict.BACKENDS, 2)
-    assert verdict("192.168.0.2", 30080) == (Verdict.BACKENDS, 2)
-    assert verdict("192.168.0.2", 30080, Origin.EXTERNAL) == (Verdict.BACKENDS, 1)
-    assert verdict("10.96.77.15", 53, protocol="UDP") == (Verdict.REJECT, 0)
-    assert verdict("10.96.77.16", 80) == (Verdict.DROP, 0)
+    assert verdict("10.96.77.14", 80) == (PacketVerdict.BACKENDS, 2)
+    assert verdict("192.168.0.2", 30080) == (PacketVerdict.BACKENDS, 2)
+    assert verdict("192.168.0.2", 30080, TrafficOrigin.EXTERNAL) == (PacketVerdict.BACKENDS, 1)
+    assert verdict("10.96.77.15", 53, protocol="UDP") == (PacketVerdict.REJECT, 0)
+    assert verdict("10.96.77.16", 80) == (PacketVerdict.DROP, 0)
     assert table.frontends[Frontend("192.0.2.9", "TCP", 80)].facts["sources"] == ("203.0.113.0/24",)
-    half = trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.77.17", 80))
-    assert half.other == ((Verdict.DROP, Fraction(1, 2)),)
+    half = trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.77.17", 80))
+    assert half.other == ((PacketVerdict.DROP, Fraction(1, 2)),)
 
 
 def test_calico_s_dump_as_json_is_the_same_table() -> None:
@@ -259,7 +266,7 @@ def test_calico_s_dump_as_json_is_the_same_table() -> None:
         }
     ]
     table = _table(Kind.CALICO_NAT_DUMP, json.dumps(document))
-    outcome = trace(table, Packet("10.0.0.9", Origin.POD, "TCP", "10.96.77.14", 80))
+    outcome = trace(table, Packet("10.0.0.9", TrafficOrigin.POD, "TCP", "10.96.77.14", 80))
     assert outcome.addresses == (Backend("10.244.1.71", 80), Backend("10.244.9.62", 80))
 
 

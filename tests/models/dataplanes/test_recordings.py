@@ -11,8 +11,7 @@ import pytest
 
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.need import Kind
-from svcpath.models.dataplanes import Backend, DriftReport, NodeView, drift
-from svcpath.models.dataplanes import Kind as Difference
+from svcpath.models.dataplanes import Backend, DifferenceKind, DriftReport, NodeView, drift
 from tests.models.dataplanes.material import (
     ORACLE,
     ORACLE_NODE,
@@ -59,7 +58,7 @@ def test_one_endpoint_less_in_the_slice_is_one_stale_backend(mode: str, node: st
     report = drift(fullest(kind, text, node, view.addresses), services, fewer, view)
     (row,) = report.rows
     assert report.decided
-    assert row.kind is Difference.STALE
+    assert row.kind is DifferenceKind.STALE
     assert row.node == node
     assert row.backend == Backend("10.244.1.9", 8080)
     assert str(row.share) == "1/2"
@@ -84,12 +83,12 @@ def test_no_iptables_rule_of_a_service_is_lost_in_silence(mode: str, node: str, 
         assert owners == {comment.group(1)}, line
         seen |= {row.kind for row in report.rows}
     assert seen == {
-        Difference.MISSING,
-        Difference.FRONTEND_MISSING,
-        Difference.REJECT_MISSING,
-        Difference.MASQUERADE_MISSING,
-        Difference.HAIRPIN_MISSING,
-        Difference.AFFINITY_MISSING,
+        DifferenceKind.MISSING,
+        DifferenceKind.FRONTEND_MISSING,
+        DifferenceKind.REJECT_MISSING,
+        DifferenceKind.MASQUERADE_MISSING,
+        DifferenceKind.HAIRPIN_MISSING,
+        DifferenceKind.AFFINITY_MISSING,
     }
 
 
@@ -157,7 +156,11 @@ def test_no_rule_of_any_kind_of_service_is_lost_in_silence(name: str) -> None:
         assert report.rows, line
         assert report.decided, line
         kinds |= {row.kind for row in report.rows}
-    assert {Difference.SOURCE_RANGE_OPEN, Difference.DROP_MISSING, Difference.HEALTH_CHECK_RULE_MISSING} & kinds
+    assert {
+        DifferenceKind.SOURCE_RANGE_OPEN,
+        DifferenceKind.DROP_MISSING,
+        DifferenceKind.HEALTH_CHECK_RULE_MISSING,
+    } & kinds
 
 
 @pytest.mark.parametrize("name", ["nft-list-table.txt", "nft-a-list-table.txt"])

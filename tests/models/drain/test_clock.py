@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svcpath.models.drain.clock import Load, OnSignal, ended, margins, sidecar_stop, stop
+from svcpath.models.drain.clock import DrainDemand, OnSignal, ended, margins, sidecar_stop, stop
 
 # (hook, grace) -> (signal, kill)
 STOPS = [
@@ -35,13 +35,13 @@ def test_a_sidecar_is_signalled_after_all_others_ended_or_at_the_end_of_the_grac
     assert (sidecar_stop("s", 0, 20, 25).signal, sidecar_stop("s", 0, 20, 25).kill) == (20, 22)
 
 
-def _margins(hook: float, grace: float, load: Load, on_signal: OnSignal) -> tuple[float, float, float | None]:
+def _margins(hook: float, grace: float, load: DrainDemand, on_signal: OnSignal) -> tuple[float, float, float | None]:
     found = margins([stop("c", hook, grace)], [], grace, load, on_signal)
     return found.new_connections, found.requests, found.orderly_end
 
 
 def test_the_reference_experiment() -> None:
-    load = Load(drained=0.4, longest=6, shutdown=0.2)
+    load = DrainDemand(drained=0.4, longest=6, shutdown=0.2)
     new, requests, end = _margins(10, 20, load, OnSignal.EXIT)
     assert (new, requests, end) == pytest.approx((9.6, 3.6, 9.8))
     new, requests, end = _margins(10, 20, load, OnSignal.FINISH)
@@ -52,13 +52,13 @@ def test_the_reference_experiment() -> None:
 
 
 def test_a_hook_longer_than_the_grace_period_leaves_no_orderly_end() -> None:
-    assert _margins(45, 30, Load(), OnSignal.FINISH) == (30, 32, -15)
+    assert _margins(45, 30, DrainDemand(), OnSignal.FINISH) == (30, 32, -15)
 
 
 def test_the_earliest_signal_on_the_path_counts_and_others_only_have_to_end() -> None:
     waiting, at_once = stop("app", 10, 20), stop("proxy", 0, 20)
-    assert margins([waiting, at_once], [], 20, Load(drained=1), OnSignal.EXIT).new_connections == -1
-    aside = margins([waiting], [stop("log", 25, 20)], 20, Load(drained=1), OnSignal.EXIT)
+    assert margins([waiting, at_once], [], 20, DrainDemand(drained=1), OnSignal.EXIT).new_connections == -1
+    aside = margins([waiting], [stop("log", 25, 20)], 20, DrainDemand(drained=1), OnSignal.EXIT)
     assert (aside.new_connections, aside.orderly_end) == (9, -5)
 
 
@@ -69,8 +69,8 @@ seconds = st.floats(min_value=0, max_value=600)
 def test_more_load_never_widens_a_margin(
     hook: float, grace: float, drained: float, longest: float, more: float, on_signal: OnSignal
 ) -> None:
-    light = _margins(hook, grace, Load(drained, longest, 0.0), on_signal)
-    heavy = _margins(hook, grace, Load(drained + more, longest, 0.0), on_signal)
+    light = _margins(hook, grace, DrainDemand(drained, longest, 0.0), on_signal)
+    heavy = _margins(hook, grace, DrainDemand(drained + more, longest, 0.0), on_signal)
     assert all(after is None or before is None or after <= before for before, after in zip(light, heavy, strict=True))
 
 
@@ -88,7 +88,7 @@ def test_the_application_always_has_two_seconds_between_signal_and_kill(hook: fl
 def test_a_container_ends_between_its_signal_and_its_kill_or_by_the_kill(
     hook: int, grace: int, drained: int, longest: int, shutdown: int, on_signal: OnSignal
 ) -> None:
-    one, load = stop("app", hook, grace), Load(drained, longest, shutdown)
+    one, load = stop("app", hook, grace), DrainDemand(drained, longest, shutdown)
     at = ended(one, load, on_signal)
     assert one.signal <= at <= one.kill
     if on_signal is OnSignal.IGNORE:

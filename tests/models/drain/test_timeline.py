@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from svcpath.evidence.sources.files import FilesSource
-from svcpath.models.drain.moments import Connection, PlaneChange, seconds_of, stamp_of
+from svcpath.models.drain.moments import PlaneChange, SampledConnection, seconds_of, stamp_of
 from svcpath.models.drain.outages import outages
-from svcpath.models.drain.timeline import Timeline, timeline
+from svcpath.models.drain.timeline import DrainTimeline, timeline
 from svcpath.models.drain.verdicts import findings
 from svcpath.reports.timeline import remarks_of, seen_of
 
@@ -17,19 +17,19 @@ RECORDED = Path(__file__).parents[2] / "data" / "drain" / "recorded"
 
 
 @pytest.fixture(scope="module")
-def replayed() -> Timeline:
+def replayed() -> DrainTimeline:
     source = FilesSource([RECORDED])
     return timeline(seen_of(source.watch_events()), remarks_of(source.inventory()))
 
 
-def test_zero_is_the_deletion_stamp_less_the_grace_period(replayed: Timeline) -> None:
+def test_zero_is_the_deletion_stamp_less_the_grace_period(replayed: DrainTimeline) -> None:
     (one,) = replayed.deletions
     assert stamp_of(replayed.zero) == "2026-11-30T02:07:18.000Z"
     assert (one.pod, one.grace) == ("echo-server-5698c6f946-pc5qf", 20)
     assert one.uncertain == pytest.approx(0.074, abs=1e-3)
 
 
-def test_the_slice_the_end_and_the_removal_come_at_their_recorded_times(replayed: Timeline) -> None:
+def test_the_slice_the_end_and_the_removal_come_at_their_recorded_times(replayed: DrainTimeline) -> None:
     (one,) = replayed.deletions
     assert one.noticed == pytest.approx(0.144)
     assert one.conditions == "ready=false serving=true terminating=true"
@@ -40,7 +40,7 @@ def test_the_slice_the_end_and_the_removal_come_at_their_recorded_times(replayed
     assert one.hook_ends == 10
 
 
-def test_the_client_and_the_rollout_are_on_the_same_axis(replayed: Timeline) -> None:
+def test_the_client_and_the_rollout_are_on_the_same_axis(replayed: DrainTimeline) -> None:
     new = [one for one in replayed.moments if one.text.startswith("new-connection")]
     assert len(new) == 6
     assert {one.text.split()[1] for one in new} == {"echo-server-5698c6f946-h6gmq"}
@@ -49,7 +49,7 @@ def test_the_client_and_the_rollout_are_on_the_same_axis(replayed: Timeline) -> 
     assert replayed.rollout_reported == pytest.approx(5.138)
 
 
-def test_it_is_found_that_the_server_ignored_its_signal_although_nothing_was_lost(replayed: Timeline) -> None:
+def test_it_is_found_that_the_server_ignored_its_signal_although_nothing_was_lost(replayed: DrainTimeline) -> None:
     said = {one.code: one for one in findings(replayed)}
     assert set(said) == {"SP720", "SP701"}
     assert said["SP720"].level == "warning"
@@ -57,7 +57,7 @@ def test_it_is_found_that_the_server_ignored_its_signal_although_nothing_was_los
     assert "no request was lost" in said["SP720"].text
 
 
-def test_events_and_objects_that_were_there_before_are_no_moments(replayed: Timeline) -> None:
+def test_events_and_objects_that_were_there_before_are_no_moments(replayed: DrainTimeline) -> None:
     assert not [one for one in replayed.moments if one.at < -2]
 
 
@@ -79,8 +79,8 @@ def test_a_plane_change_is_measured_from_the_delete_of_its_pod() -> None:
     assert seconds == pytest.approx([0.4, 0.25])
 
 
-def _new(start: float, outcome: str) -> Connection:
-    return Connection("new", start, start, start, start, start + 0.01, "a" if outcome == "ok" else "", outcome)
+def _new(start: float, outcome: str) -> SampledConnection:
+    return SampledConnection("new", start, start, start, start, start + 0.01, "a" if outcome == "ok" else "", outcome)
 
 
 def test_an_outage_has_edges_between_the_last_that_worked_and_the_first_that_did_not() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svcpath.models.resolvers import RESOLVERS, Answer, Environment, Query, Unknown, resolve
+from svcpath.models.resolvers import RESOLVERS, Answer, Environment, Query, UnknownAnswer, resolve
 from svcpath.models.resolvers.base import MAX_STEPS
 
 WORDS = st.sampled_from(
@@ -37,7 +37,7 @@ ANSWERS = st.sampled_from(
         Answer("NOERROR", lame=True),
         Answer("NOERROR", (), 1, "other.test"),
         Answer("NOERROR", ("10.0.0.2",), 1, delay=0.7),
-        Unknown("not recorded"),
+        UnknownAnswer("not recorded"),
     ]
 )
 
@@ -45,11 +45,11 @@ ANSWERS = st.sampled_from(
 class Drawn:
     """Answers by the name's and type's hash, so that the same question gets the same answer."""
 
-    def __init__(self, answers: list[Answer | Unknown]) -> None:
+    def __init__(self, answers: list[Answer | UnknownAnswer]) -> None:
         self.answers = answers
         self.asked = 0
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         self.asked += 1
         return self.answers[sum(map(ord, query.name + query.type + query.server)) % len(self.answers)]
 
@@ -65,7 +65,13 @@ class Drawn:
     data=st.data(),
 )
 def test_every_model_ends_in_an_outcome(
-    resolver: str, conf: str, hosts: str, nsswitch: str, name: str, answers: list[Answer | Unknown], data: st.DataObject
+    resolver: str,
+    conf: str,
+    hosts: str,
+    nsswitch: str,
+    name: str,
+    answers: list[Answer | UnknownAnswer],
+    data: st.DataObject,
 ) -> None:
     environment = Environment(
         resolv_conf=conf,

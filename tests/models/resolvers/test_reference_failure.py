@@ -11,13 +11,13 @@ from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.evidence.facts.kubernetes import Namespace, ObjectMeta, Service, ServicePort, ServiceSpec
 from svcpath.models.resolvers import COMPARED, Environment, RecordedWorld, compare, resolve
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 from svcpath.models.resolvers.servers.corefile import parse
 
 NAME = "echo-server.service-ops.svc.cluster.local"
 CONF = "search service-ops.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.96.0.10\noptions ndots:5\n"
 COREFILE = ".:53 {\n    kubernetes cluster.local in-addr.arpa {\n        fallthrough in-addr.arpa\n    }\n    forward . 9.9.9.9\n}\n"
-CLUSTER = Cluster(
+CLUSTER = WatchedObjects(
     services=(
         Service(
             metadata=ObjectMeta(name="echo-server", namespace="service-ops"),

@@ -6,13 +6,22 @@ import pytest
 
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.dns import DnsAnswer
-from svcpath.models.resolvers import Answer, Environment, Layered, Query, RecordedWorld, Unknown, canonical, resolve
+from svcpath.models.resolvers import (
+    Answer,
+    Environment,
+    Layered,
+    Query,
+    RecordedWorld,
+    UnknownAnswer,
+    canonical,
+    resolve,
+)
 from svcpath.models.resolvers.registry import RESOLVERS
 
 CONF = "search a.t\nnameserver 127.0.0.1\noptions ndots:5\n"
 
 
-def ask(world: RecordedWorld | Layered, name: str, kind: str = "A") -> Answer | Unknown:
+def ask(world: RecordedWorld | Layered, name: str, kind: str = "A") -> Answer | UnknownAnswer:
     return world.answer(Query(name, kind, "127.0.0.1"))
 
 
@@ -45,7 +54,7 @@ def test_an_alias_answers_every_type_and_addresses_count_for_their_family_alone(
 
 def test_a_name_that_was_not_recorded_is_unknown_and_every_branch_is_followed() -> None:
     world = RecordedWorld([DnsAnswer(name="x.a.t", type="A", rcode="NOERROR", answers=("10.0.0.1",))])
-    assert isinstance(ask(world, "y"), Unknown)
+    assert isinstance(ask(world, "y"), UnknownAnswer)
     resolution = resolve("musl", "y", Environment(resolv_conf=CONF), world)
     assert resolution.outcome is None
     assert len(resolution.traces) > 2
@@ -59,7 +68,7 @@ def test_the_first_world_that_knows_answers() -> None:
     answer = ask(Layered([first, second]), "y")
     assert isinstance(answer, Answer)
     assert answer.addresses == ("10.0.0.1",)
-    assert isinstance(ask(Layered([first, second]), "z"), Unknown)
+    assert isinstance(ask(Layered([first, second]), "z"), UnknownAnswer)
 
 
 @pytest.mark.parametrize(

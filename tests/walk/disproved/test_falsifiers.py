@@ -1,4 +1,4 @@
-"""Printed falsifiers are run: what would refute a finding is absent where the finding holds, and there where it does not."""
+"""Printed disproofs are run: what would refute a finding is absent where the finding holds, and there where it does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
-from svcpath.findings.catalogue import catalogue, falsifier
+from svcpath.findings.catalogue import catalogue, disproof
 from svcpath.reports.report import FindingRecord, Report
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
@@ -42,7 +42,7 @@ def _equal_generations(output: str) -> bool:
     return found.get("generation") == found.get("observedGeneration")
 
 
-#: What each falsifier's prose asks for, as a check of its output.
+#: What each disproof's prose asks for, as a check of its output.
 REFUTED: dict[str, Shown] = {
     "SP119": _some,
     "SP201": _some,
@@ -102,7 +102,7 @@ REFUTED: dict[str, Shown] = {
     "SP704": lambda output: "successfully" in output,
 }
 
-#: Codes whose falsifier needs traffic, a live node, or a reader: not run here.
+#: Codes whose disproof needs traffic, a live node, or a reader: not run here.
 NOT_RUN = {
     "SP101": "the client's own resolver",
     "SP108": "the DNS of a cluster is shown to a reader",
@@ -119,7 +119,7 @@ NOT_RUN = {
     "SP506": "a connection from the client",
     "SP507": "a node's routes",
     "SP508": "a connection from the client",
-    "SP311": "a second finding beside SP302; its own falsifier is that of SP201",
+    "SP311": "a second finding beside SP302; its own disproof is that of SP201",
     "SP411": "a slice's ports are shown to a reader",
     "SP503": "a connection from the client",
     "SP609": "a request to a node",
@@ -130,7 +130,7 @@ NOT_RUN = {
 
 @dataclass(frozen=True)
 class Printed:
-    """One falsifier as a report prints it, with the evidence that the report is about."""
+    """One disproof as a report prints it, with the evidence that the report is about."""
 
     where: str
     files: Mapping[str, bytes]
@@ -145,7 +145,7 @@ class Printed:
 def _printed(where: str, files: Mapping[str, bytes], report: Report, **options: Unpack[Options]) -> Iterator[Printed]:
     for finding in report.findings:
         for hypothesis in finding.hypotheses[:1]:
-            if hypothesis.falsifier and finding.status != "pass":
+            if hypothesis.disproof and finding.status != "pass":
                 yield Printed(where, files, finding, report, options)
 
 
@@ -182,15 +182,15 @@ ELSEWHERE = {
 }
 
 
-#: Codes that have a case folder: what their falsifier prints is told, and tried, there.
+#: Codes that have a case folder: what their disproof prints is told, and tried, there.
 IN_A_FOLDER = {one.written.expect.code for one in cases()}
 
 RUN = [one for one in ALL if one.finding.code in REFUTED and (one.where, one.finding.code) not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("one", RUN, ids=str)
-def test_a_falsifier_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(one: Printed, tmp_path: Path) -> None:
-    command, shown = one.finding.hypotheses[0].falsifier, REFUTED[one.finding.code]
+def test_a_disproof_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(one: Printed, tmp_path: Path) -> None:
+    command, shown = one.finding.hypotheses[0].disproof, REFUTED[one.finding.code]
     here = fake_world.run(command, one.files, tmp_path / "broken")
     assert not shown(here), f"{command}\nwould refute a right finding by printing:\n{here}"
     other = where_wrong(one.files, one.finding, one.report)
@@ -199,7 +199,7 @@ def test_a_falsifier_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(one:
 
 
 @pytest.mark.parametrize("one", RUN, ids=str)
-def test_where_the_falsifier_speaks_the_finding_is_not_made(one: Printed) -> None:
+def test_where_the_disproof_speaks_the_finding_is_not_made(one: Printed) -> None:
     other = where_wrong(one.files, one.finding, one.report)
     target = f"svc/{one.report.target.service}" if one.report.target.service else ""
     options: Options = {"namespace": one.report.target.namespace, **one.options}
@@ -207,7 +207,7 @@ def test_where_the_falsifier_speaks_the_finding_is_not_made(one: Printed) -> Non
     same = [
         each.sentence for each in again.findings if each.code == one.finding.code and each.status == one.finding.status
     ]
-    assert not same, f"{one.finding.hypotheses[0].falsifier}\nstill: {same}"
+    assert not same, f"{one.finding.hypotheses[0].disproof}\nstill: {same}"
 
 
 def test_every_code_that_the_evidence_shows_is_run_or_named_as_not_run() -> None:
@@ -254,9 +254,9 @@ def _nothing_is_run(command: str, folder: Path, environment: dict[str, str]) -> 
     assert not list((folder / "cwd").iterdir()), command
 
 
-@pytest.mark.parametrize("code", [code for code, entry in catalogue().items() if entry.falsifier])
-def test_no_hostile_name_breaks_out_of_a_falsifier(code: str, tmp_path: Path) -> None:
-    template = catalogue()[code].falsifier
+@pytest.mark.parametrize("code", [code for code, entry in catalogue().items() if entry.disproof])
+def test_no_hostile_name_breaks_out_of_a_disproof(code: str, tmp_path: Path) -> None:
+    template = catalogue()[code].disproof
     assert template is not None
     both = (template.command, template.refutes)
     fields = {name for text in both for _, name, _, _ in string.Formatter().parse(text) if name}
@@ -265,7 +265,7 @@ def test_no_hostile_name_breaks_out_of_a_falsifier(code: str, tmp_path: Path) ->
     for hostile in HOSTILE:
         values: dict[str, object] = {f"raw_{name}": safe[name] for name in fields & set(safe)}
         values.update(dict.fromkeys(fields - set(safe), hostile))
-        made = falsifier(code, **values)
+        made = disproof(code, **values)
         assert made is not None
         _nothing_is_run(made.command, tmp_path, environment)
 
@@ -287,9 +287,9 @@ def test_no_hostile_name_in_the_evidence_breaks_out_of_any_printed_command(hosti
             each.drop("Pod")
         each.add(service(hostile))
         report = each.diagnose(symptom="Connection refused")
-        commands += [one.falsifier for finding in report.findings for one in finding.hypotheses]
+        commands += [one.disproof for finding in report.findings for one in finding.hypotheses]
         commands += [one.command for finding in report.findings for one in finding.evidence]
-        commands += [one.command for one in report.not_tested]
+        commands += [one.command for one in report.not_looked_at]
         commands += [one.command for one in report.observations]
     assert any("touch pwned" in one for one in commands)
     environment = _quick(tmp_path)

@@ -1,7 +1,7 @@
-"""Worlds in which a finding is wrong: the same names and addresses, and what its falsifier looks for is there.
+"""Worlds in which a finding is wrong: the same names and addresses, and what its disproof looks for is there.
 
 Each entry edits objects and files in the one way that makes the hypothesis of its code false. Such a world is not always the
-mended one (a Service's selector may be corrected, or the Pods labelled), since a falsifier speaks of the names it was printed
+mended one (a Service's selector may be corrected, or the Pods labelled), since a disproof speaks of the names it was printed
 with.
 """
 
@@ -46,7 +46,7 @@ def edit(*codes: str) -> Callable[[Edit], Edit]:
 
 def where_wrong(files: Mapping[str, bytes], finding: FindingRecord, report: Report) -> World:
     made = copy.deepcopy(world(files))
-    command = finding.hypotheses[0].falsifier
+    command = finding.hypotheses[0].disproof
     words = {"service": report.target.service, "namespace": report.target.namespace, "command": command}
     WHERE_WRONG[finding.code](made, finding, words)
     return made

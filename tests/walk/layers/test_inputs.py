@@ -42,7 +42,7 @@ def test_no_proven_finding_rests_on_evidence_that_was_not_looked_at() -> None:
         held = {each.id: each for each in report.observations}
         for finding in report.findings:
             for hypothesis in finding.hypotheses:
-                if hypothesis.standing == "proven":
+                if hypothesis.confidence == "proven":
                     states = {held[each.observation].state for each in hypothesis.supports if each.observation}
                     assert states, f"{one.name}: {finding.code} is proven by nothing"
                     assert "unreadable" not in states, f"{one.name}: {finding.code}"

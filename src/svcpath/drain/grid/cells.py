@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GridCell:
     """Seconds throughout. ``on_signal``: exit, finish, ignore, none (PID 1 without a handler). ``shape``: plain, second
     (a proxy container without preStop on the path), aside (the same, but traffic goes past it), sidecar (the proxy as a native sidecar). ``action`` false spells the
     hook as an exec sleep."""
@@ -31,42 +31,42 @@ class Cell:
         return 9090 if self.shape in ("second", "sidecar") else 8080
 
 
-CELLS: tuple[Cell, ...] = (
+CELLS: tuple[GridCell, ...] = (
     # the hook decides for an application that exits
-    Cell("exit-holds", 6, 12, 2, "exit"),
-    Cell("exit-reference", 10, 20, 6, "exit"),
-    Cell("exit-cut", 6, 12, 6, "exit"),
-    Cell("exit-no-hook", 0, 10, 3, "exit"),
-    Cell("exit-short-hook", 3, 10, 5, "exit", drained=5),
-    Cell("exit-exec-hook", 6, 12, 2, "exit", action=False),
+    GridCell("exit-holds", 6, 12, 2, "exit"),
+    GridCell("exit-reference", 10, 20, 6, "exit"),
+    GridCell("exit-cut", 6, 12, 6, "exit"),
+    GridCell("exit-no-hook", 0, 10, 3, "exit"),
+    GridCell("exit-short-hook", 3, 10, 5, "exit", drained=5),
+    GridCell("exit-exec-hook", 6, 12, 2, "exit", action=False),
     # the kill decides for one that finishes
-    Cell("finish-holds", 4, 14, 6, "finish"),
-    Cell("finish-long", 4, 10, 12, "finish"),
-    Cell("finish-no-hook", 0, 12, 3, "finish"),
-    Cell("finish-slow-end", 4, 9, 3, "finish", shutdown=8),
-    Cell("finish-reference", 10, 20, 6, "finish"),
-    Cell("finish-late-lb", 3, 15, 4, "finish", drained=6),
+    GridCell("finish-holds", 4, 14, 6, "finish"),
+    GridCell("finish-long", 4, 10, 12, "finish"),
+    GridCell("finish-no-hook", 0, 12, 3, "finish"),
+    GridCell("finish-slow-end", 4, 9, 3, "finish", shutdown=8),
+    GridCell("finish-reference", 10, 20, 6, "finish"),
+    GridCell("finish-late-lb", 3, 15, 4, "finish", drained=6),
     # the signal is ignored
-    Cell("ignore-holds-requests", 4, 10, 4, "ignore"),
-    Cell("ignore-cut", 4, 10, 11, "ignore"),
-    Cell("none-reference", 10, 20, 6, "none"),
-    Cell("none-no-hook", 0, 8, 3, "none"),
+    GridCell("ignore-holds-requests", 4, 10, 4, "ignore"),
+    GridCell("ignore-cut", 4, 10, 11, "ignore"),
+    GridCell("none-reference", 10, 20, 6, "none"),
+    GridCell("none-no-hook", 0, 8, 3, "none"),
     # the hook ends near the end of the grace period, or after it
-    Cell("edge-minus-2", 8, 10, 2, "finish"),
-    Cell("edge-minus-1", 10, 11, 3, "exit", shutdown=4),
-    Cell("edge-equal", 8, 8, 2, "exit", shutdown=4, action=False),
-    Cell("edge-plus-2", 12, 10, 3, "finish", shutdown=4, action=False),
-    Cell("beyond", 30, 5, 9, "finish", action=False),
+    GridCell("edge-minus-2", 8, 10, 2, "finish"),
+    GridCell("edge-minus-1", 10, 11, 3, "exit", shutdown=4),
+    GridCell("edge-equal", 8, 8, 2, "exit", shutdown=4, action=False),
+    GridCell("edge-plus-2", 12, 10, 3, "finish", shutdown=4, action=False),
+    GridCell("beyond", 30, 5, 9, "finish", action=False),
     # several containers
-    Cell("second-container", 8, 14, 3, "exit", shape="second"),
-    Cell("container-aside", 8, 14, 3, "exit", shape="aside"),
-    Cell("sidecar-holds", 7, 14, 3, "finish", shape="sidecar"),
-    Cell("sidecar-exit", 7, 14, 3, "exit", shape="sidecar"),
-    Cell("sidecar-cut", 5, 12, 6, "exit", shape="sidecar"),
+    GridCell("second-container", 8, 14, 3, "exit", shape="second"),
+    GridCell("container-aside", 8, 14, 3, "exit", shape="aside"),
+    GridCell("sidecar-holds", 7, 14, 3, "finish", shape="sidecar"),
+    GridCell("sidecar-exit", 7, 14, 3, "exit", shape="sidecar"),
+    GridCell("sidecar-cut", 5, 12, 6, "exit", shape="sidecar"),
 )
 
 
-def deployment(cell: Cell, namespace: str, image: str) -> dict[str, Any]:
+def deployment(cell: GridCell, namespace: str, image: str) -> dict[str, Any]:
     """The cell as a Deployment of one Pod."""
     labels = {"app": "drain-grid", "cell": cell.name}
     app = _container("app", image, 8080, cell.on_signal, cell.shutdown)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from svcpath.drain.grid.cells import Cell, deployment
+from svcpath.drain.grid.cells import GridCell, deployment
 from svcpath.drain.grid.measure import End, Measured
 from svcpath.evidence.facts.kubernetes import Workload
 from svcpath.models.drain.budget import margins_of
-from svcpath.models.drain.clock import Load, Margins, OnSignal, ended, sidecar_stop, stop
+from svcpath.models.drain.clock import DrainDemand, Margins, OnSignal, ended, sidecar_stop, stop
 from svcpath.models.drain.subject import Subject, subject_of
 from svcpath.reports.drain import CellRecord, EndRecord, Losses
 
@@ -21,8 +21,8 @@ _BEHAVIOUR = {"none": OnSignal.IGNORE}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    cell: Cell
+class GridRow:
+    cell: GridCell
     margins: Margins
     signal: float
     ends: dict[str, float]
@@ -62,10 +62,10 @@ def _near(predicted: float, end: End) -> bool:
     return end.at - TOLERANCE <= predicted <= end.at + end.within + TOLERANCE
 
 
-def _ends(subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSignal) -> dict[str, float]:
+def _ends(subject: Subject, hooks: dict[str, float], load: DrainDemand, on_signal: OnSignal) -> dict[str, float]:
     """By the model, when each container ends. A proxy exits on its signal."""
     grace, found = float(subject.grace), dict[str, float]()
-    through = Load(drained=load.drained, longest=load.longest)
+    through = DrainDemand(drained=load.drained, longest=load.longest)
     for one in subject.ordinary:
         own = (load, on_signal) if one.name == "app" else (through, OnSignal.EXIT)
         found[one.name] = ended(stop(one.name, hooks[one.name], grace), *own)
@@ -76,7 +76,7 @@ def _ends(subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSi
     return found
 
 
-def compare(cell: Cell, measured: Measured, image: str) -> Row:
+def compare(cell: GridCell, measured: Measured, image: str) -> GridRow:
     """The model reads the very manifest that was deployed."""
     made = msgspec.convert(deployment(cell, "x", image), Workload)
     path = {"second": ("app", "proxy")}.get(cell.shape, ("app",))
@@ -84,13 +84,13 @@ def compare(cell: Cell, measured: Measured, image: str) -> Row:
     assert subject is not None
     hooks = {one.name: one.hook.low for one in subject.containers}
     on_signal = _BEHAVIOUR.get(cell.on_signal) or OnSignal(cell.on_signal)
-    load = Load(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
+    load = DrainDemand(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
     signals = [stop(one.name, hooks[one.name], float(subject.grace)).signal for one in subject.on_path]
     ends = _ends(subject, hooks, load, on_signal)
-    return Row(cell, margins_of(subject, hooks, load, on_signal), min(signals), ends, measured)
+    return GridRow(cell, margins_of(subject, hooks, load, on_signal), min(signals), ends, measured)
 
 
-def record(row: Row) -> CellRecord:
+def record(row: GridRow) -> CellRecord:
     cell, measured = row.cell, row.measured
     margins, (refused, cut, killed) = row.margins, row.predicted
     return CellRecord(

@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from svcpath.drain import kube
-from svcpath.drain.grid.cells import Cell, deployment
+from svcpath.drain.grid.cells import GridCell, deployment
 from svcpath.drain.kube import Api
-from svcpath.drain.transport import Cut, Expired, KubectlTransport
+from svcpath.drain.transport import Expired, KubectlTransport, WatchCut
 from svcpath.errors import SourceUnavailable
 
 SPACE = "svcpath-drain-grid"
@@ -63,7 +63,7 @@ class Measured:
 
 @dataclass(slots=True)
 class _Run:
-    cell: Cell
+    cell: GridCell
     pod: str
     host: str
     planned: float = 0.0
@@ -71,7 +71,7 @@ class _Run:
 
 
 def measure(
-    kubectl: KubectlTransport, cells: Sequence[Cell], image: str, say: Callable[[str], None]
+    kubectl: KubectlTransport, cells: Sequence[GridCell], image: str, say: Callable[[str], None]
 ) -> dict[str, Measured]:
     """Deploy, delete and measure every cell. Raises SourceUnavailable when the cluster does not play along."""
     with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
@@ -212,7 +212,7 @@ class _Ends:
                         break
             except Expired:
                 version = ""
-            except (Cut, SourceUnavailable, ValueError):  # ValueError: half a line
+            except (WatchCut, SourceUnavailable, ValueError):  # ValueError: half a line
                 continue
         self._done.set()
 

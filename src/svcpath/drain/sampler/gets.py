@@ -27,7 +27,7 @@ GATHER = 0.02  # seconds that rows wait for each other
 LINGER = 1.0  # seconds that a server has to close first, so that it and not the client keeps the port (TIME_WAIT)
 
 
-class Names:
+class HostAddresses:
     """Addresses of the host, asked for in threads, since a resolver of libc blocks."""
 
     def __init__(self, host: str, port: int, keep: float) -> None:
@@ -48,7 +48,7 @@ class Names:
         return last
 
 
-class Held:
+class ReceivedBytes:
     """Bytes that came from a socket, for http.client."""
 
     def __init__(self, data: bytes) -> None:
@@ -75,7 +75,7 @@ def parsed(data: bytes, ended: bool) -> tuple[int, bytes] | None:
         return int(match[1]), body[: int(match[2])]
     if not ended and (not found or (b"chunked" in head.lower() and not data.endswith(b"\r\n\r\n"))):
         return None
-    response = http.client.HTTPResponse(Held(data))  # type: ignore[arg-type]
+    response = http.client.HTTPResponse(ReceivedBytes(data))  # type: ignore[arg-type]
     try:
         response.begin()
         if not found or (response.chunked and not data.endswith(b"\r\n\r\n")):
@@ -104,7 +104,14 @@ class Gets:
     second cost little and none keeps another from its start."""
 
     def __init__(
-        self, kind: str, to: To, path: str, patience: float, names: Names, marks: Iterator[int] | None, at_once: int
+        self,
+        kind: str,
+        to: To,
+        path: str,
+        patience: float,
+        names: HostAddresses,
+        marks: Iterator[int] | None,
+        at_once: int,
     ) -> None:
         self.kind, self.to, self.path, self.patience, self.names, self.marks = kind, to, path, patience, names, marks
         host = (f"[{to.host}]" if ":" in to.host else to.host) + (f":{to.port}" if to.port != 80 else "")

@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Callable
 from typing import IO
 
-from svcpath.drain.sampler.gets import Gets, Names
+from svcpath.drain.sampler.gets import Gets, HostAddresses
 from svcpath.drain.sampler.kept import grpc_calls, keepalive, udp, websocket
 from svcpath.drain.sampler.rows import Out, To
 
@@ -54,7 +54,7 @@ def main(words: list[str], stream: IO[str] | None = None) -> None:
     long = numbers["slow_seconds"]
 
     count = itertools.count(int(numbers["mark"]))
-    names = Names(host, port, numbers["resolve"])
+    names = HostAddresses(host, port, numbers["resolve"])
 
     def each(kind: str, path: str, patience: float) -> Callable[[float], None]:
         marks = count if numbers["mark"] else None

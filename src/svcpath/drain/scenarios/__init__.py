@@ -15,8 +15,8 @@ from svcpath.drain.scenarios import (
     s6_balancer,
     s7_rollout,
 )
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Scenario:
     does: str
     measures: str
     passes: str
-    variants: tuple[Variant, ...]
-    run: Callable[[Stage, Variant], Result]
+    variants: tuple[ScenarioVariant, ...]
+    run: Callable[[DrainStage, ScenarioVariant], ScenarioResult]
 
 
 SCENARIOS: dict[int, Scenario] = {

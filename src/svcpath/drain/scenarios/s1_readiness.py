@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage, failed, name_of
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 1
 TITLE = "after readiness fails, do new connections still arrive at the Pod?"
@@ -15,15 +15,15 @@ MEASURES = "When the slice gave the Pod as not ready, and when the last new conn
 PASSES = "No new connection begins at the Pod later than 5 s after the switch, and none fails."
 
 VARIANTS = (
-    Variant("pass", True, "a readiness probe each second"),
-    Variant("fail", False, "no readiness probe, so that nothing ever notices"),
+    ScenarioVariant("pass", True, "a readiness probe each second"),
+    ScenarioVariant("fail", False, "no readiness probe, so that nothing ever notices"),
 )
 LIMIT = 5.0
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s1-{variant.name}"
-    pods = stage.deploy(service, Stopping(), probe=variant.holds)
+    pods = stage.deploy(service, WorkloadStopping(), probe=variant.holds)
     target = pods[0]
     sample = stage.sample("new=20", "seconds=20", f"http://{service}/hostname")
     sample.first()
@@ -45,4 +45,4 @@ def run(stage: Stage, variant: Variant) -> Result:
         "failed": len(bad),
         "sampled": len(rows),
     }
-    return Result(NUMBER, variant.name, passed, said, measured)
+    return ScenarioResult(NUMBER, variant.name, passed, said, measured)

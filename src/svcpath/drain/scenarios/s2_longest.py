@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage, failed, name_of, why
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of, why
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 2
 TITLE = "after a delete, does the longest running request finish?"
@@ -15,14 +15,14 @@ MEASURES = "The end of every request that the deleted Pod had accepted."
 PASSES = "All of them end with 200, and no request to the Service fails."
 
 VARIANTS = (
-    Variant("pass", True, "preStop waits 8 s"),
-    Variant("fail", False, "no preStop, and the application exits on its signal"),
+    ScenarioVariant("pass", True, "preStop waits 8 s"),
+    ScenarioVariant("fail", False, "no preStop, and the application exits on its signal"),
 )
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s2-{variant.name}"
-    pods = stage.deploy(service, Stopping(grace=20, hook=8 if variant.holds else 0, on_signal="exit"))
+    pods = stage.deploy(service, WorkloadStopping(grace=20, hook=8 if variant.holds else 0, on_signal="exit"))
     sample = stage.sample("slow=2", "slow_seconds=5", "seconds=14", f"http://{service}/hostname")
     time.sleep(5)
     at = stage.delete(pods[0])
@@ -36,4 +36,4 @@ def run(stage: Stage, variant: Variant) -> Result:
         f"were cut or refused{why(rows, at)}; exit codes {codes}"
     )
     measured = {"last_request": last, "failed": len(bad), "sampled": len(rows), "ended": ended - at if ended else None}
-    return Result(NUMBER, variant.name, not bad and bool(mine), said, measured)
+    return ScenarioResult(NUMBER, variant.name, not bad and bool(mine), said, measured)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 3
 TITLE = "do preStop plus the handling of the signal stay under the grace period?"
@@ -13,15 +13,15 @@ MEASURES = "When its container ended, and with which exit code."
 PASSES = "It ends by itself, with another exit code than 137, before the grace period is over."
 
 VARIANTS = (
-    Variant("pass", True, "the application finishes on its signal"),
-    Variant("fail", False, "it is PID 1 without a handler, so it ignores its signal"),
+    ScenarioVariant("pass", True, "the application finishes on its signal"),
+    ScenarioVariant("fail", False, "it is PID 1 without a handler, so it ignores its signal"),
 )
 GRACE = 8
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s3-{variant.name}"
-    stopping = Stopping(grace=GRACE, hook=3, on_signal="finish" if variant.holds else "none")
+    stopping = WorkloadStopping(grace=GRACE, hook=3, on_signal="finish" if variant.holds else "none")
     pods = stage.deploy(service, stopping, replicas=1)
     at = stage.delete(pods[0])
     ended, codes = stage.follow(pods[0], 60)
@@ -34,4 +34,4 @@ def run(stage: Stage, variant: Variant) -> Result:
         if took is not None
         else f"its end was not seen, {codes}"
     )
-    return Result(NUMBER, variant.name, passed, said, {"ended": took, "killed": int(killed)})
+    return ScenarioResult(NUMBER, variant.name, passed, said, {"ended": took, "killed": int(killed)})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage, failed, name_of, why
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of, why
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 4
 TITLE = "does a client pool keep using old connections to a removed backend?"
@@ -18,22 +18,22 @@ MEASURES = "When the last request went over the old connection after the slice h
 PASSES = "The connection moves within 5 s after the removal, and no request fails."
 
 VARIANTS = (
-    Variant("pass", True, "HTTP/1.1, the server closes connections that are older than 2 s"),
-    Variant("fail", False, "HTTP/1.1, no cap on a connection's age, so the pool stays to the end"),
-    Variant("websocket-capped", True, "WebSocket, the server says Close 1001 after 2 s"),
-    Variant("websocket", False, "WebSocket, no cap on its age"),
-    Variant("grpc-capped", True, "gRPC, MAX_CONNECTION_AGE 2 s: GOAWAY, then another connection"),
-    Variant("grpc", False, "gRPC, no MAX_CONNECTION_AGE"),
+    ScenarioVariant("pass", True, "HTTP/1.1, the server closes connections that are older than 2 s"),
+    ScenarioVariant("fail", False, "HTTP/1.1, no cap on a connection's age, so the pool stays to the end"),
+    ScenarioVariant("websocket-capped", True, "WebSocket, the server says Close 1001 after 2 s"),
+    ScenarioVariant("websocket", False, "WebSocket, no cap on its age"),
+    ScenarioVariant("grpc-capped", True, "gRPC, MAX_CONNECTION_AGE 2 s: GOAWAY, then another connection"),
+    ScenarioVariant("grpc", False, "gRPC, no MAX_CONNECTION_AGE"),
 )
 _KINDS = {"websocket": "websocket", "grpc": "grpc"}
 LIMIT = 5.0
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s4-{variant.name}"
     protocol = variant.name.partition("-")[0]
     kind = _KINDS.get(protocol, "keepalive")
-    stopping = Stopping(grace=20, hook=10, on_signal="exit", max_age=2 if variant.holds else 0)
+    stopping = WorkloadStopping(grace=20, hook=10, on_signal="exit", max_age=2 if variant.holds else 0)
     pods = stage.deploy(service, stopping, server="grpc" if kind == "grpc" else "http")
     sample = stage.sample(f"{kind}=5", "seconds=22", f"http://{service}/hostname")
     sample.first()
@@ -59,4 +59,6 @@ def run(stage: Stage, variant: Variant) -> Result:
         "failed": len(bad),
         "sampled": len(rows),
     }
-    return Result(NUMBER, variant.name, passed, said, {**measured, "opened": opened} if kind != "grpc" else measured)
+    return ScenarioResult(
+        NUMBER, variant.name, passed, said, {**measured, "opened": opened} if kind != "grpc" else measured
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Sample, Stage, failed, name_of
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, SampledRows, ScenarioResult, failed, name_of
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 5
 TITLE = "does a headless client resolve again and drop the old Pod IP?"
@@ -16,11 +16,11 @@ PASSES = "No connection fails later than 8 s after the Pod ended (CoreDNS answer
 
 LIMIT = 8.0
 VARIANTS = (
-    Variant("pass", True, "a client that asks again for each connection"),
-    Variant("fail", False, "a modelled client that keeps the first address for ever"),
-    Variant("jvm-ttl-5", True, "a JVM 17 with networkaddress.cache.ttl=5"),
-    Variant("jvm-default", False, "a JVM 17 as it comes: 30 s"),
-    Variant("jvm-forever", False, "a JVM 17 with networkaddress.cache.ttl=-1"),
+    ScenarioVariant("pass", True, "a client that asks again for each connection"),
+    ScenarioVariant("fail", False, "a modelled client that keeps the first address for ever"),
+    ScenarioVariant("jvm-ttl-5", True, "a JVM 17 with networkaddress.cache.ttl=5"),
+    ScenarioVariant("jvm-default", False, "a JVM 17 as it comes: 30 s"),
+    ScenarioVariant("jvm-forever", False, "a JVM 17 with networkaddress.cache.ttl=-1"),
 )
 _JVM_TTL = {"jvm-ttl-5": "5", "jvm-default": "default", "jvm-forever": "-1"}
 _SECONDS = 30
@@ -28,18 +28,18 @@ _SECONDS = 30
 _JAVA = ("/opt/jvm/bin/java", "-XX:TieredStopAtLevel=1", "-cp", "/opt/jvm/probe", "Sample")
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service, ttl = f"s5-{variant.name}", _JVM_TTL.get(variant.name)
     if ttl is not None:
         there = stage.kubectl.run("-n", stage.space, "exec", "client", "--", "test", "-x", _JAVA[0])
         if there.returncode != 0:
             said = "this lab's image has no JVM: the modelled client of the variant `fail` stands for it"
-            return Result(NUMBER, variant.name, None, said)
-    pods = stage.deploy(service, Stopping(grace=6, hook=3, on_signal="exit"), headless=True)
+            return ScenarioResult(NUMBER, variant.name, None, said)
+    pods = stage.deploy(service, WorkloadStopping(grace=6, hook=3, on_signal="exit"), headless=True)
     if ttl is not None:
         words = (*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
         process = stage.kubectl.popen("-n", stage.space, "exec", "client", "--", *words)
-        sample = Sample(process, stage)
+        sample = SampledRows(process, stage)
     else:
         host = service if variant.holds else str(pods[0]["status"]["podIP"])
         at = f"[{host}]" if ":" in host else host
@@ -64,4 +64,4 @@ def run(stage: Stage, variant: Variant) -> Result:
         "last_failure": last,
         "sampled": len(rows),
     }
-    return Result(NUMBER, variant.name, last <= LIMIT and bool(rows), said, measured)
+    return ScenarioResult(NUMBER, variant.name, last <= LIMIT and bool(rows), said, measured)

@@ -13,10 +13,10 @@ from typing import Any
 
 from svcpath.drain import kube, workload
 from svcpath.drain.balancer import Balancer, Checked, balancer
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage, failed, name_of, why
-from svcpath.drain.workload import Stopping
-from svcpath.models.drain.moments import Connection
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of, why
+from svcpath.drain.workload import WorkloadStopping
+from svcpath.models.drain.moments import SampledConnection
 
 NUMBER = 6
 TITLE = "does an external load balancer, Ingress or Gateway remove the backend later than the cluster does?"
@@ -32,24 +32,30 @@ PASSES = "No new connection through HAProxy fails."
 
 _CHECK = {"every": 2.0, "fall": 3, "rise": 1}
 VARIANTS = (
-    Variant("pass", True, "policy Local, the health port is checked, preStop 14 s outlasts 2 s x 3"),
-    Variant("cluster", True, "policy Cluster, the node port is checked: other nodes' Pods answer, no node has to go"),
-    Variant("fail", False, "policy Local, the health port is checked, preStop 1 s is shorter than 2 s x 3"),
-    Variant("node-port-check", False, "policy Local, the node port is checked: it passes until the Pod is gone"),
+    ScenarioVariant("pass", True, "policy Local, the health port is checked, preStop 14 s outlasts 2 s x 3"),
+    ScenarioVariant(
+        "cluster", True, "policy Cluster, the node port is checked: other nodes' Pods answer, no node has to go"
+    ),
+    ScenarioVariant("fail", False, "policy Local, the health port is checked, preStop 1 s is shorter than 2 s x 3"),
+    ScenarioVariant(
+        "node-port-check", False, "policy Local, the node port is checked: it passes until the Pod is gone"
+    ),
 )
 _PORTS = {one.name: 9000 + number for number, one in enumerate(VARIANTS)}
 _HOOK = 14
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     outside = stage.outside
     if outside is None:
-        return Result(NUMBER, variant.name, None, "this lab has no place outside the cluster for a load balancer")
+        return ScenarioResult(
+            NUMBER, variant.name, None, "this lab has no place outside the cluster for a load balancer"
+        )
     nodes = sorted(outside.nodes)[:2]
     if len(nodes) < 2:
-        return Result(NUMBER, variant.name, None, "two nodes that take Pods are needed")
+        return ScenarioResult(NUMBER, variant.name, None, "two nodes that take Pods are needed")
     name = f"s6-{variant.name}"
-    stopping = Stopping(grace=25, hook=1 if variant.name == "fail" else _HOOK, on_signal="exit")
+    stopping = WorkloadStopping(grace=25, hook=1 if variant.name == "fail" else _HOOK, on_signal="exit")
     policy = "Cluster" if variant.name == "cluster" else "Local"
     pods = workload.pinned_pods(name, stage.space, nodes, workload.pod_spec(stage.image, stopping))
     service = workload.service(name, stage.space, type="LoadBalancer", externalTrafficPolicy=policy)
@@ -76,22 +82,22 @@ def _node_port(service: dict[str, Any]) -> int:
     return int(service["spec"]["ports"][0]["nodePort"])
 
 
-def _checked(service: dict[str, Any], variant: Variant) -> Checked:
+def _checked(service: dict[str, Any], variant: ScenarioVariant) -> Checked:
     if variant.name in ("pass", "fail"):
         return Checked(int(service["spec"]["healthCheckNodePort"]), "/healthz", **_CHECK)  # type: ignore[arg-type]
     return Checked(_node_port(service), **_CHECK)  # type: ignore[arg-type]
 
 
 def _judged(
-    variant: Variant,
+    variant: ScenarioVariant,
     lb: Balancer,
     node: str,
     at: float,
     noticed: float | None,
-    rows: list[Connection],
-    inside: list[Connection],
+    rows: list[SampledConnection],
+    inside: list[SampledConnection],
     pod: str,
-) -> Result:
+) -> ScenarioResult:
     bad = failed(rows)
     checked, down = lb.first_failed_check(node, at), lb.first(node, at, "DOWN")
     last = max((one.start - at for one in rows if one.peer == pod), default=None)
@@ -121,4 +127,4 @@ def _judged(
     ended += "" if last_inside is None else f", inside the cluster at {last_inside:.2f} s"
     lost = "" if last_bad is None else f"; the last failure at {last_bad:.2f} s"
     said = f"{went}{ended}; {len(bad)} of {len(rows)} failed{why(rows, at)}{lost}"
-    return Result(NUMBER, variant.name, not bad and last is not None, said, measured)
+    return ScenarioResult(NUMBER, variant.name, not bad and last is not None, said, measured)

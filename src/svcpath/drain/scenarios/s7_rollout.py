@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from svcpath.drain import rollout
-from svcpath.drain.scenarios.variant import Variant
-from svcpath.drain.stage import Result, Stage
-from svcpath.drain.workload import Stopping
+from svcpath.drain.scenarios.variant import ScenarioVariant
+from svcpath.drain.stage import DrainStage, ScenarioResult
+from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 7
 TITLE = "when the rollout reports done, do old Pods or connections remain?"
@@ -14,19 +14,19 @@ MEASURES = "When the counters said complete, and when the last old Pod was gone.
 PASSES = "The last old Pod is gone within 6 s after the report."
 
 VARIANTS = (
-    Variant("pass", True, "the application ends on its signal at once"),
-    Variant("fail", False, "preStop waits 15 s, so old Pods outlive the report"),
+    ScenarioVariant("pass", True, "the application ends on its signal at once"),
+    ScenarioVariant("fail", False, "preStop waits 15 s, so old Pods outlive the report"),
 )
 LIMIT = 6.0
 
 
-def run(stage: Stage, variant: Variant) -> Result:
+def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s7-{variant.name}"
-    stage.deploy(service, Stopping(grace=25, hook=0 if variant.holds else 15, on_signal="exit"))
+    stage.deploy(service, WorkloadStopping(grace=25, hook=0 if variant.holds else 15, on_signal="exit"))
     stage.kubectl.ok("-n", stage.space, "rollout", "restart", f"deployment/{service}")
     over = rollout.wait(stage.kubectl, stage.space, service, timeout=150, say=lambda text: None, every=0.5)
     if over.reported is None or over.pods_gone is None:
-        return Result(NUMBER, variant.name, False, f"not over after 150 s, left: {', '.join(over.left)}")
+        return ScenarioResult(NUMBER, variant.name, False, f"not over after 150 s, left: {', '.join(over.left)}")
     later = over.pods_gone - over.reported
     seen = "" if over.observed else "; connections were not observed"
     said = f"reported complete after {over.reported:.2f} s, the last old Pod was gone {later:.2f} s later{seen}"
@@ -35,4 +35,4 @@ def run(stage: Stage, variant: Variant) -> Result:
         "later": later,
         "connections": over.most_connections,
     }
-    return Result(NUMBER, variant.name, later <= LIMIT, said, measured)
+    return ScenarioResult(NUMBER, variant.name, later <= LIMIT, said, measured)

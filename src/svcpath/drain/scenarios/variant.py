@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class ScenarioVariant:
     """``holds`` is how it has to come out; ``why`` the reason, in words."""
 
     name: str

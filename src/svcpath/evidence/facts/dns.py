@@ -54,7 +54,7 @@ class Durations(msgspec.Struct, frozen=True, kw_only=True):
     seconds: tuple[float, ...]
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class LookupQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What the application asked for: a name, a URL, a host and port. Fields not given are empty."""
 
     name: str = ""
@@ -82,5 +82,5 @@ class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-class Timeline(msgspec.Struct, frozen=True):
+class RecordedTimeline(msgspec.Struct, frozen=True):
     entries: tuple[TimelineEntry, ...]

@@ -68,7 +68,7 @@ class Kind(enum.Enum):
     # the evidence itself
     UNPLACED = "unplaced"
     DAMAGED = "damaged"
-    TWINS = "twins"
+    MIXED_CLUSTERS = "mixed-clusters"
 
 
 #: Kinds whose fact is a RawText of that very dialect: the model that owns the dialect parses it.

@@ -79,7 +79,7 @@ class KubeProxyConfig(msgspec.Struct, frozen=True, kw_only=True):
     min_sync_period: str = ""
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
+class MetricSample(msgspec.Struct, frozen=True, kw_only=True):
     """One sample of a Prometheus text exposition."""
 
     name: str
@@ -88,7 +88,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metrics(msgspec.Struct, frozen=True):
-    samples: tuple[Sample, ...]
+    samples: tuple[MetricSample, ...]
 
 
 class HealthReply(msgspec.Struct, frozen=True, kw_only=True):

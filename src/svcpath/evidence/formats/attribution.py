@@ -60,7 +60,7 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Names:
+class KnownNames:
     """Every node and Pod that the evidence knows."""
 
     nodes: set[str] = field(default_factory=set)
@@ -76,8 +76,8 @@ class Names:
         return f"{namespace}/{name}" if namespace else name
 
 
-def collect(items: Iterable[Item]) -> Names:
-    names = Names()
+def collect(items: Iterable[Item]) -> KnownNames:
+    names = KnownNames()
     for item in items:
         value = item.value
         if isinstance(value, api.Node):
@@ -102,7 +102,7 @@ def collect(items: Iterable[Item]) -> Names:
     return names
 
 
-def _pod(names: Names, pod: api.Pod) -> None:
+def _pod(names: KnownNames, pod: api.Pod) -> None:
     full = names.pod(pod.namespace, pod.name)
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
     names.containers[full].update(container.name for container in containers)
@@ -119,7 +119,7 @@ def _pod(names: Names, pod: api.Pod) -> None:
             names.pod_by_ip[address_of(ip)].add(full)
 
 
-def _slice(names: Names, endpoint_slice: api.EndpointSlice) -> None:
+def _slice(names: KnownNames, endpoint_slice: api.EndpointSlice) -> None:
     for endpoint in endpoint_slice.endpoints or ():
         if endpoint.node_name:
             names.nodes.add(endpoint.node_name)
@@ -138,7 +138,7 @@ def _slice(names: Names, endpoint_slice: api.EndpointSlice) -> None:
 class Attribution:
     """Finds owners for the files of one body of evidence."""
 
-    def __init__(self, names: Names, files: Sequence[tuple[str, Sequence[Item]]]) -> None:
+    def __init__(self, names: KnownNames, files: Sequence[tuple[str, Sequence[Item]]]) -> None:
         self.names = names
         self._node_names = _Matcher(names.nodes)
         self._pod_names = _Matcher(names.pods)

@@ -23,8 +23,8 @@ from svcpath.evidence.formats import archive, commands
 from svcpath.evidence.formats.attribution import Attribution, collect
 from svcpath.evidence.formats.index import Gone, Index
 from svcpath.evidence.formats.item import Item, Listing, Watched
+from svcpath.evidence.formats.mixed_clusters import KINDS, mixed_clusters
 from svcpath.evidence.formats.recognise import recognise
-from svcpath.evidence.formats.twins import KINDS, twins
 
 Observed = Observation[Any]
 
@@ -44,8 +44,8 @@ class _Entry(msgspec.Struct, frozen=True, gc=False):
     item: Item
 
 
-class Evidence:
-    """Answers Needs from files. Build it with ``Evidence.of``."""
+class EvidenceIndex:
+    """Answers Needs from files. Build it with ``EvidenceIndex.of``."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Evidence:
         self._index = Index(observations, gone, listed)
 
     @classmethod
-    def of(cls, files: Iterable[tuple[str, bytes]], refused: Iterable[tuple[str, Item]] = ()) -> Evidence:
+    def of(cls, files: Iterable[tuple[str, bytes]], refused: Iterable[tuple[str, Item]] = ()) -> EvidenceIndex:
         """``files`` are (path relative to the evidence root, content); ``refused`` are files that were not read."""
         read: list[tuple[str, list[Item]]] = []
         listed: set[Kind] = set()
@@ -80,15 +80,15 @@ class Evidence:
         return cls._of_items(read, frozenset(listed))
 
     @classmethod
-    def _of_items(cls, read: list[tuple[str, list[Item]]], listed: frozenset[Kind]) -> Evidence:
+    def _of_items(cls, read: list[tuple[str, list[Item]]], listed: frozenset[Kind]) -> EvidenceIndex:
         entries = [_Entry(path, item) for path, items in read for item in items]
         attribution = Attribution(collect(entry.item for entry in entries), read)
         kept, gone = _latest(entries)
         observations = tuple(_observation(entry, attribution) for number, entry in enumerate(entries) if number in kept)
         lasting = ((one.path, one.item.value) for one in entries if one.item.watched is None and one.item.kind in KINDS)
         observations += tuple(
-            Observation(Kind.TWINS, State.PRESENT, found, provenance=Provenance(path=path))
-            for path, found in twins(lasting)
+            Observation(Kind.MIXED_CLUSTERS, State.PRESENT, found, provenance=Provenance(path=path))
+            for path, found in mixed_clusters(lasting)
         )
         watched = tuple(
             WatchEvent(entry.item.watched.type, entry.item.watched.received, _observation(entry, attribution))

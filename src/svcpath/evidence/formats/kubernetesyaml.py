@@ -88,7 +88,7 @@ def _is_watch(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and is_object(value.get("object"))
 
 
-def _yaml_document(document: yamltree.Document) -> Iterator[Item | Listing]:
+def _yaml_document(document: yamltree.YamlDocument) -> Iterator[Item | Listing]:
     value = document.value
     kind = value.get("kind") or ""
     if _is_watch(value) and not kind:
@@ -118,7 +118,7 @@ def _yaml_document(document: yamltree.Document) -> Iterator[Item | Listing]:
 
 def _convert(
     value: Any,
-    document: yamltree.Document,
+    document: yamltree.YamlDocument,
     path: tuple[yamltree.Step, ...],
     listing: bool = False,
     watched: Watched | None = None,

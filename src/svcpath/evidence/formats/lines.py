@@ -16,7 +16,16 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.connections import Attempt, Attempts
-from svcpath.evidence.facts.dns import DnsAnswer, DnsAnswers, Durations, Lookup, Lookups, Query, Timeline, TimelineEntry
+from svcpath.evidence.facts.dns import (
+    DnsAnswer,
+    DnsAnswers,
+    Durations,
+    Lookup,
+    LookupQuestion,
+    Lookups,
+    RecordedTimeline,
+    TimelineEntry,
+)
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import HairpinModes, HealthReplies, HealthReply, NodeReport, NodeReports, Sysctls
 from svcpath.evidence.formats import attempts, dns
@@ -356,13 +365,13 @@ def read_notes(text: Text) -> list[Item]:
     if notes.attempts:
         facts.append((Kind.ATTEMPTS, Attempts(attempts=tuple(notes.attempts))))
     if notes.timeline:
-        facts.append((Kind.TIMELINE, Timeline(tuple(notes.timeline))))
+        facts.append((Kind.TIMELINE, RecordedTimeline(tuple(notes.timeline))))
     if notes.nodes:
         facts.append((Kind.NODE_REPORT, NodeReports(tuple(notes.nodes))))
     for what, seconds in notes.durations.items():
         facts.append((Kind.DURATIONS, Durations(what=what, seconds=tuple(seconds))))
     if notes.query:
-        facts.append((Kind.QUERY, Query(**notes.query)))
+        facts.append((Kind.QUERY, LookupQuestion(**notes.query)))
     if not facts:
         return [damaged("notes", "a heading without anything under it: cut off?", line=1)]
     several = len(facts) > 1

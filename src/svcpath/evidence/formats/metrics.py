@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.facts.node import Metrics, Sample
+from svcpath.evidence.facts.node import Metrics, MetricSample
 from svcpath.evidence.formats.item import Item, not_understood
 from svcpath.evidence.formats.text import Text
 
@@ -25,7 +25,7 @@ def is_metrics(text: Text) -> bool:
 
 
 def read_metrics(text: Text) -> list[Item]:
-    samples: list[Sample] = []
+    samples: list[MetricSample] = []
     bad: list[int] = []
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -36,7 +36,7 @@ def read_metrics(text: Text) -> list[Item]:
             continue
         name, labels, value = match.groups()
         pairs = {key: _unescape(word) for key, word in _LABEL.findall(labels or "")}
-        samples.append(Sample(name=name, value=float(value), labels=pairs))
+        samples.append(MetricSample(name=name, value=float(value), labels=pairs))
     return [Item(Kind.METRICS, Metrics(tuple(samples))), *not_understood("metrics", bad, len(samples))]
 
 

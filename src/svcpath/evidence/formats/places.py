@@ -52,7 +52,7 @@ class Places:
         except (FormatError, TooLarge):
             return
 
-    def _document(self, path: str, document: yamltree.Document) -> None:
+    def _document(self, path: str, document: yamltree.YamlDocument) -> None:
         value = document.value
         if not isinstance(value, dict):
             return
@@ -65,7 +65,7 @@ class Places:
             self._object(path, document, (), value, "")
 
     def _object(
-        self, path: str, document: yamltree.Document, prefix: tuple[yamltree.Step, ...], value: Any, kind: str
+        self, path: str, document: yamltree.YamlDocument, prefix: tuple[yamltree.Step, ...], value: Any, kind: str
     ) -> None:
         if not isinstance(value, dict):
             return

@@ -50,7 +50,7 @@ class Positions(msgspec.Struct, frozen=True):
         return place.line, place.column
 
 
-class Document(msgspec.Struct, frozen=True):
+class YamlDocument(msgspec.Struct, frozen=True):
     """One document: plain dicts with str keys, lists, str, int, float, bool, None."""
 
     value: Any
@@ -261,7 +261,7 @@ class _Builder:
         self.add(anchored.value, _Place(place.line, place.column, anchored.place.children))
 
 
-def _build(text: str, first_line: int) -> Document | None:
+def _build(text: str, first_line: int) -> YamlDocument | None:
     builder = _Builder(first_line)
     parser = None
     try:
@@ -297,7 +297,7 @@ def _build(text: str, first_line: int) -> Document | None:
     if builder.root is None:
         return None
     value, place = builder.root
-    return Document(value, Positions(place), place.line)
+    return YamlDocument(value, Positions(place), place.line)
 
 
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
@@ -321,7 +321,7 @@ def _blank(body: str) -> bool:
     return all(not line.strip() or line.lstrip()[0] in "#%" or line.strip() == "..." for line in body.split("\n"))
 
 
-def documents(text: str) -> Iterator[Document | FormatError]:
+def documents(text: str) -> Iterator[YamlDocument | FormatError]:
     """Each document of a stream, or the error that it is. Raises TooLarge for the whole."""
     if len(text) > limits.MAX_YAML:
         raise TooLarge(f"YAML of more than {limits.MAX_YAML // limits.MIB} MiB: save it as JSON, or split it")
@@ -335,7 +335,7 @@ def documents(text: str) -> Iterator[Document | FormatError]:
             yield document
 
 
-def load(text: str) -> Document:
+def load(text: str) -> YamlDocument:
     """The only document of a text. Raises FormatError for none, several or a broken one."""
     found = list(documents(text))
     if len(found) != 1:

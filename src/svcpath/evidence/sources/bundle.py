@@ -21,7 +21,7 @@ from svcpath.evidence.facts.observation import Observation, Provenance, Reason, 
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats import limits
 from svcpath.evidence.formats.bundles import Bundle, left_out, pack, unpack
-from svcpath.evidence.formats.evidence import Evidence
+from svcpath.evidence.formats.evidence import EvidenceIndex
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _WINDOW = 1 << 27
@@ -122,7 +122,7 @@ class BundleSource:
         for need, held in bundle.log.items():
             self._by_subject.setdefault(_subject(need), held)
         present = tuple(one for one in bundle.observations if one.state is State.PRESENT)
-        self._rest = Evidence(present, (), frozenset(), ())
+        self._rest = EvidenceIndex(present, (), frozenset(), ())
         self._gaps = {need.kind for need, held in bundle.log.items() if left_out(need) in held}
 
     @classmethod

@@ -17,7 +17,7 @@ from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.formats import limits
-from svcpath.evidence.formats.evidence import Evidence, WatchEvent
+from svcpath.evidence.formats.evidence import EvidenceIndex, WatchEvent
 from svcpath.evidence.formats.item import Item, unplaced
 from svcpath.evidence.sources.worth import usable
 
@@ -31,7 +31,7 @@ class FilesSource:
     def __init__(self, paths: Sequence[str | Path]) -> None:
         """Reads everything at once. Raises SourceUnavailable when a path that was named does not exist."""
         self._refused: list[tuple[str, Item]] = []
-        self.evidence = Evidence.of(self._read(paths), self._refused)
+        self.evidence = EvidenceIndex.of(self._read(paths), self._refused)
 
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
         return [self.evidence.meet(need) for need in needs]

@@ -30,7 +30,7 @@ from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, serve
 from svcpath.evidence.sources.node import NodeReader
 from svcpath.evidence.sources.node_looks import Agent
 from svcpath.evidence.sources.own_loop import OwnLoop
-from svcpath.evidence.sources.rights import Answer
+from svcpath.evidence.sources.rights import AccessAnswer
 
 T = TypeVar("T")
 Observed = Observation[Any]
@@ -180,7 +180,7 @@ class ClusterSource:
 
     # --- what was done ------------------------------------------------------------------------------------------------
 
-    def rights(self, namespace: str, client_namespace: str = "") -> tuple[Answer, ...]:
+    def rights(self, namespace: str, client_namespace: str = "") -> tuple[AccessAnswer, ...]:
         """What the current account may do of all that a diagnosis in ``namespace`` uses."""
         return self._run(rights.ask(self._client, rights.rights(namespace, client_namespace)))
 

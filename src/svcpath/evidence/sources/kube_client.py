@@ -21,7 +21,7 @@ import msgspec
 
 from svcpath.errors import SourceUnavailable, UsageError
 from svcpath.evidence.facts.observation import Reason, Trouble
-from svcpath.evidence.sources.kube_exec import Executed, Status, Stream
+from svcpath.evidence.sources.kube_exec import ApiStatus, Executed, Stream
 from svcpath.evidence.sources.kube_library import library
 
 #: Requests and execs under way at one time. Each has a connection, and a handshake costs the server more than most requests.
@@ -300,7 +300,7 @@ def _message(status: int, content: bytes) -> str:
     said = ""
     if content:
         try:
-            said = msgspec.json.decode(content, type=Status).message
+            said = msgspec.json.decode(content, type=ApiStatus).message
         except msgspec.MsgspecError:
             said = ""
     words = _WORDS.get(status, f"the API server answered {status}")

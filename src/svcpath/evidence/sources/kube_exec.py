@@ -1,7 +1,7 @@
 """The frames of an exec over a WebSocket, and what a command printed.
 
 Exec speaks v5.channel.k8s.io or v4 (KEP-4006, k8s.io/client-go/tools/remotecommand): the first byte of a frame is the
-channel, 1 stdout, 2 stderr, 3 the final Status. A stream that ends without a Status was cut.
+channel, 1 stdout, 2 stderr, 3 the final ApiStatus. A stream that ends without an ApiStatus was cut.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Executed(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, trouble=trouble)
 
 
-class Status(msgspec.Struct):
-    """meta/v1 Status, as far as it is read: how a command or a request ended."""
+class ApiStatus(msgspec.Struct):
+    """meta/v1 ApiStatus, as far as it is read: how a command or a request ended."""
 
     status: str = ""
     message: str = ""
@@ -44,7 +44,7 @@ class Stream:
     def __init__(self, limit: int) -> None:
         self.out = bytearray()
         self.err = bytearray()
-        self.status: Status | None = None
+        self.status: ApiStatus | None = None
         self.started = False
         self.truncated = False
         self._limit = limit
@@ -55,9 +55,9 @@ class Stream:
         channel, data = frame[:1], frame[1:]
         if channel == b"\x03":
             try:
-                self.status = msgspec.json.decode(data, type=Status)
+                self.status = msgspec.json.decode(data, type=ApiStatus)
             except msgspec.MsgspecError:
-                self.status = Status(status="Failure", message=data[:200].decode("utf-8", "replace"))
+                self.status = ApiStatus(status="Failure", message=data[:200].decode("utf-8", "replace"))
             return False
         kept = self.out if channel == b"\x01" else self.err if channel == b"\x02" else None
         if kept is not None:
@@ -100,7 +100,7 @@ def _not_run(message: str) -> Trouble:
     return Trouble(Reason.UNREACHED, f"the API server does not reach the kubelet at {found[1]}: {found[2]}")
 
 
-def _exit_code(status: Status) -> int | None:
+def _exit_code(status: ApiStatus) -> int | None:
     if status.status == "Success":
         return 0
     causes = status.details.get("causes") if isinstance(status.details, dict) else None

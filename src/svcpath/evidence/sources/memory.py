@@ -8,7 +8,7 @@ from typing import Any
 from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.evidence.formats.evidence import Evidence, WatchEvent
+from svcpath.evidence.formats.evidence import EvidenceIndex, WatchEvent
 from svcpath.evidence.sources.worth import usable
 
 
@@ -16,7 +16,7 @@ class BytesSource:
     """A Source over files given as path -> content. Paths are relative, with forward slashes."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.evidence = Evidence.of(sorted(files.items()))
+        self.evidence = EvidenceIndex.of(sorted(files.items()))
 
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
         return [self.evidence.meet(need) for need in needs]

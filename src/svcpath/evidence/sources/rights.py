@@ -28,7 +28,7 @@ class Right(msgspec.Struct, frozen=True):
         return f"{self.verb} {resource}" + (f" {self.name}" if self.name else "")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class AccessAnswer(msgspec.Struct, frozen=True):
     """``allowed`` None: the API server did not say; ``why`` then."""
 
     right: Right
@@ -43,29 +43,29 @@ def rights(namespace: str, client_namespace: str = "") -> tuple[Right, ...]:
         Right("list", "services", namespace=namespace, cost="nothing can be judged"),
         Right("get", "services", namespace=namespace, cost="nothing can be judged"),
         Right("list", "services", namespace="kube-system", cost="cluster DNS unknown: resolution is not modelled"),
-        Right("list", "endpointslices", "discovery.k8s.io", namespace=namespace, cost="endpoints not tested"),
+        Right("list", "endpointslices", "discovery.k8s.io", namespace=namespace, cost="endpoints not looked at"),
         Right("get", "endpoints", namespace=namespace, cost="mirroring faults stay unseen"),
-        Right("list", "pods", namespace=namespace, cost="selector, readiness and named ports not tested"),
+        Right("list", "pods", namespace=namespace, cost="selector, readiness and named ports not looked at"),
         Right("get", "pods", namespace=client, cost="the client's node and container are unknown"),
         Right("list", "pods", namespace="kube-system", cost="no node's table: kube-proxy's Pods can't be found"),
         Right("list", "events", namespace=namespace, cost="why a Pod is not ready is told less well"),
-        Right("list", "nodes", cost="policies by node and zone, dead nodes not tested"),
+        Right("list", "nodes", cost="policies by node and zone, dead nodes not looked at"),
         Right("list", "namespaces", cost="NetworkPolicies that select namespaces can't be judged"),
-        Right("list", "networkpolicies", "networking.k8s.io", namespace=namespace, cost="policies not tested"),
-        Right("list", "deployments", "apps", namespace=namespace, cost="rollouts not tested"),
-        Right("list", "replicasets", "apps", namespace=namespace, cost="rollouts not tested"),
-        Right("list", "statefulsets", "apps", namespace=namespace, cost="rollouts not tested"),
-        Right("list", "daemonsets", "apps", namespace=namespace, cost="rollouts not tested"),
-        Right("list", "poddisruptionbudgets", "policy", namespace=namespace, cost="disruption budgets not tested"),
+        Right("list", "networkpolicies", "networking.k8s.io", namespace=namespace, cost="policies not looked at"),
+        Right("list", "deployments", "apps", namespace=namespace, cost="rollouts not looked at"),
+        Right("list", "replicasets", "apps", namespace=namespace, cost="rollouts not looked at"),
+        Right("list", "statefulsets", "apps", namespace=namespace, cost="rollouts not looked at"),
+        Right("list", "daemonsets", "apps", namespace=namespace, cost="rollouts not looked at"),
+        Right("list", "poddisruptionbudgets", "policy", namespace=namespace, cost="disruption budgets not looked at"),
         Right("get", "configmaps", name="coredns", namespace="kube-system", cost="Corefile not checked"),
         Right("get", "configmaps", name="kube-proxy", namespace="kube-system", cost="mode is told by the tables alone"),
         Right("get", "pods", subresource="log", namespace="kube-system", cost="logs of kube-proxy and CoreDNS unread"),
         *(
             Right(verb, "pods", subresource="exec", namespace=where, cost=cost, file="exec")
             for where, cost in (
-                (client, "the client's own resolver and connections not tested"),
-                (namespace, "listening sockets not tested"),
-                ("kube-system", "the nodes' tables not tested"),
+                (client, "the client's own resolver and connections not looked at"),
+                (namespace, "listening sockets not looked at"),
+                ("kube-system", "the nodes' tables not looked at"),
             )
             for verb in ("get", "create")
         ),
@@ -91,12 +91,12 @@ class _Review(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-async def ask(client: KubeClient, wanted: tuple[Right, ...]) -> tuple[Answer, ...]:
+async def ask(client: KubeClient, wanted: tuple[Right, ...]) -> tuple[AccessAnswer, ...]:
     distinct = tuple(dict.fromkeys(wanted))
     return tuple(await asyncio.gather(*(_one(client, right) for right in distinct)))
 
 
-async def _one(client: KubeClient, right: Right) -> Answer:
+async def _one(client: KubeClient, right: Right) -> AccessAnswer:
     attributes = {
         "verb": right.verb,
         "resource": right.resource,
@@ -114,8 +114,8 @@ async def _one(client: KubeClient, right: Right) -> Answer:
     )
     try:
         data = await client.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
-        return Answer(right, msgspec.json.decode(data, type=_Review).status.allowed)
+        return AccessAnswer(right, msgspec.json.decode(data, type=_Review).status.allowed)
     except ApiTrouble as error:
-        return Answer(right, None, str(error))
+        return AccessAnswer(right, None, str(error))
     except msgspec.MsgspecError as error:
-        return Answer(right, None, f"the answer is no review: {error}")
+        return AccessAnswer(right, None, f"the answer is no review: {error}")

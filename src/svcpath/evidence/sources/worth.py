@@ -9,7 +9,7 @@ from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 
-_USELESS = frozenset({Kind.UNPLACED, Kind.DAMAGED, Kind.TWINS})
+_USELESS = frozenset({Kind.UNPLACED, Kind.DAMAGED, Kind.MIXED_CLUSTERS})
 
 
 def usable(inventory: Sequence[Observation[Any]]) -> None:

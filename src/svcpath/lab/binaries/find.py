@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundProgram:
     """Where one program is, and by which of the five ways it was found."""
 
     program: Program
@@ -55,13 +55,13 @@ def fits(program: Program, version: tuple[int, int, int] | None) -> bool:
 
 def locate(
     release: Release, *, bin_dir: Path | None = None, search_path: str | None = None, cache: Path | None = None
-) -> tuple[tuple[Found, ...], tuple[Program, ...]]:
+) -> tuple[tuple[FoundProgram, ...], tuple[Program, ...]]:
     """What is on this machine already, and what is missing. Changes nothing.
 
     An unfitting program in ``bin_dir`` is an error, since it was named on purpose; on PATH it is passed over.
     """
     kept = cache if cache is not None else cache_folder(release)
-    found: list[Found] = []
+    found: list[FoundProgram] = []
     missing: list[Program] = []
     for program in release.programs:
         named = bin_dir / program.name if bin_dir is not None else None
@@ -70,13 +70,13 @@ def locate(
             if not fits(program, version):
                 told = ".".join(map(str, version)) if version else "no version"
                 raise UsageError(f"{named} tells {told}, the lab needs {program.version}: take it out or name another")
-            found.append(Found(program, named, "--bin-dir"))
+            found.append(FoundProgram(program, named, "--bin-dir"))
         elif (on_path := shutil.which(program.name, path=search_path)) and fits(
             program, said_version(program, Path(on_path))
         ):
-            found.append(Found(program, Path(on_path), "PATH"))
+            found.append(FoundProgram(program, Path(on_path), "PATH"))
         elif (kept / program.name).is_file():
-            found.append(Found(program, kept / program.name, "cache"))
+            found.append(FoundProgram(program, kept / program.name, "cache"))
         else:
             missing.append(program)
     return tuple(found), tuple(missing)

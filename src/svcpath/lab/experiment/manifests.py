@@ -18,7 +18,7 @@ WRONG_PORT = 18080
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class RunVariant:
     """What a run changes: seconds of grace and of the preStop sleep, and two ways to break the controls."""
 
     grace: int = 20
@@ -37,7 +37,7 @@ def rendered(kubectl: Kubectl) -> list[dict[str, Any]]:
     return [each for each in yaml.safe_load_all(text) if each and each["kind"] != "Namespace"]
 
 
-def with_variant(objects: list[dict[str, Any]], variant: Variant, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def with_variant(objects: list[dict[str, Any]], variant: RunVariant, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The same objects with a run's numbers and a provider's images."""
     changed = [with_images(each, images) for each in objects]
     for each in changed:

@@ -22,7 +22,7 @@ from svcpath.evidence.sources.scripts import one_line
 from svcpath.lab import namespaces
 from svcpath.lab.experiment import manifests
 from svcpath.lab.experiment.log import Entry, RawLog
-from svcpath.lab.experiment.manifests import NAMESPACE, Variant
+from svcpath.lab.experiment.manifests import NAMESPACE, RunVariant
 from svcpath.lab.experiment.watch import logging, watching
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import Provider, Say
@@ -37,7 +37,7 @@ SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
 
 @dataclass
-class Stage:
+class ExperimentRun:
     """One run under way."""
 
     provider: Provider
@@ -74,12 +74,12 @@ def parse_request(line: str) -> dict[str, Any]:
 
 
 def play(
-    provider: Provider, lab: str, log_path: Path, *, change: str, variant: Variant, say: Say, mode: str = ""
+    provider: Provider, lab: str, log_path: Path, *, change: str, variant: RunVariant, say: Say, mode: str = ""
 ) -> list[Entry]:
     """Run the experiment once; returns (and keeps in ``log_path``) the raw log."""
     kubectl = provider.kubectl()
     log = RawLog(log_path)
-    stage = Stage(provider, kubectl, lab, log, say)
+    stage = ExperimentRun(provider, kubectl, lab, log, say)
     try:
         version = json.loads(kubectl.run("version", "-o", "json").out)
         log.add(
@@ -108,7 +108,7 @@ def play(
     return log.entries
 
 
-def _settle(stage: Stage, variant: Variant) -> None:
+def _settle(stage: ExperimentRun, variant: RunVariant) -> None:
     kubectl = stage.kubectl
     namespaces.ensure(kubectl, stage.lab, NAMESPACE)
     objects = manifests.with_variant(manifests.rendered(kubectl), variant, stage.provider.images)
@@ -126,7 +126,7 @@ def _settle(stage: Stage, variant: Variant) -> None:
             stage.log.add("object", resource=kind, object=item)
 
 
-def probes(stage: Stage, pod: str) -> list[tuple[str, list[str]]]:
+def probes(stage: ExperimentRun, pod: str) -> list[tuple[str, list[str]]]:
     """The resolvers a client Pod offers: static musl probes, its Python on whatever libc it has, a JVM on that libc."""
     script = one_line("probes.sh", "svcpath.lab.resources")
     found: list[tuple[str, list[str]]] = []
@@ -139,7 +139,7 @@ def probes(stage: Stage, pod: str) -> list[tuple[str, list[str]]]:
     return [each for each in found if wanted in each[0]]
 
 
-def _names(stage: Stage) -> None:
+def _names(stage: ExperimentRun) -> None:
     absolute = f"echo-server.{NAMESPACE}.svc.cluster.local"
     forms = ["echo-server", f"echo-server.{NAMESPACE}", absolute, f"{absolute}."]
     for pod in ("client-musl", "client-glibc"):
@@ -151,13 +151,13 @@ def _names(stage: Stage) -> None:
                 stage.log.add("lookup", pod=pod, probe=probe, name=name, answer=answer)
 
 
-def _controls(stage: Stage) -> None:
+def _controls(stage: ExperimentRun) -> None:
     stage.request("http://echo-headless:8080/hostname", 3, "headless")
     stage.request("http://empty-service/hostname", 3, "empty-service")
     stage.request("http://wrong-port/hostname", 3, "wrong-port")
 
 
-def _drain(stage: Stage, change: str, variant: Variant) -> None:
+def _drain(stage: ExperimentRun, change: str, variant: RunVariant) -> None:
     kubectl, log = stage.kubectl, stage.log
     pinned = stage.request("http://echo-server/hostname", 3, "pin")
     target = pinned[-1]["body"] if pinned else ""
@@ -206,7 +206,7 @@ def _drain(stage: Stage, change: str, variant: Variant) -> None:
 class _SlowRequests:
     """Slow requests under way, each in its own client process so that it lives on while other things are done."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ExperimentRun) -> None:
         self._stage = stage
         self._threads: list[threading.Thread] = []
 
@@ -235,7 +235,7 @@ class _SlowRequests:
             thread.join(120)
 
 
-def _follow_rollout(stage: Stage) -> None:
+def _follow_rollout(stage: ExperimentRun) -> None:
     done = stage.kubectl.run(
         "-n", NAMESPACE, "rollout", "status", "deployment/echo-server", "--timeout=170s", check=False, timeout=180
     )
@@ -245,18 +245,18 @@ def _follow_rollout(stage: Stage) -> None:
     stage.log.add("rollout-status", code=done.code, said=last, terminating=terminating)
 
 
-def _deleting(stage: Stage, pod: str) -> bool:
+def _deleting(stage: ExperimentRun, pod: str) -> bool:
     done = stage.kubectl.run(
         "-n", NAMESPACE, "get", "pod", pod, "--ignore-not-found", "-o", "jsonpath={.metadata.deletionTimestamp}"
     )
     return bool(done.out.strip()) or not _there(stage, pod)
 
 
-def _there(stage: Stage, pod: str) -> bool:
+def _there(stage: ExperimentRun, pod: str) -> bool:
     return bool(stage.kubectl.run("-n", NAMESPACE, "get", "pod", pod, "--ignore-not-found", "-o", "name").out.strip())
 
 
-def _tables(stage: Stage) -> None:
+def _tables(stage: ExperimentRun) -> None:
     """Each node's rules as its own kube-proxy Pod shows them."""
     for item in stage.kubectl.items("-n", "kube-system", "pods", "-l", "k8s-app=kube-proxy"):
         pod, node = item["metadata"]["name"], item["spec"]["nodeName"]

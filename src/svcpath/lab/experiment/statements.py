@@ -18,17 +18,17 @@ HOLDS, FAILS, NOT_SEEN = "holds", "FAILS", "not seen"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StatementRow:
     """One statement: its short name, what it says, how it stands, what was seen."""
 
     name: str
     statement: str
-    standing: str
+    confidence: str
     observed: str
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReducedLog:
     """The log with what every judgement needs taken out of it."""
 
     entries: Sequence[Entry]
@@ -104,15 +104,15 @@ class Seen:
         return None
 
 
-def judge(entries: Sequence[Entry]) -> tuple[Row, ...]:
+def judge(entries: Sequence[Entry]) -> tuple[StatementRow, ...]:
     """Every statement in the experiment's order."""
-    seen = Seen(entries)
+    seen = ReducedLog(entries)
     rows = _resolution(seen)
     rows += [judgement(seen) for judgement in _JUDGEMENTS]
     return tuple(rows)
 
 
-def _resolution(seen: Seen) -> list[Row]:
+def _resolution(seen: ReducedLog) -> list[StatementRow]:
     """A row per probe: every form of the name gives the cluster IP."""
     addresses = set(seen.service("echo-server").get("spec", {}).get("clusterIPs") or ())
     rows = []
@@ -121,7 +121,7 @@ def _resolution(seen: Seen) -> list[Row]:
         mine = [each for each in found if each["probe"] == probe]
         wrong = [each for each in mine if not addresses or set(_addresses(each["answer"])) != addresses]
         rows.append(
-            Row(
+            StatementRow(
                 f"resolution {probe}",
                 "short, with namespace, absolute, with trailing dot: each gives the cluster IP",
                 HOLDS if mine and not wrong else FAILS,
@@ -130,18 +130,18 @@ def _resolution(seen: Seen) -> list[Row]:
         )
     for libc in ("musl", "glibc"):
         if not any(libc in row.name and "jvm" not in row.name for row in rows):
-            rows.append(Row(f"resolution {libc}", "every form resolves", NOT_SEEN, f"no {libc} probe ran"))
+            rows.append(StatementRow(f"resolution {libc}", "every form resolves", NOT_SEEN, f"no {libc} probe ran"))
     return rows
 
 
-def _headless(seen: Seen) -> Row:
+def _headless(seen: ReducedLog) -> StatementRow:
     wanted = seen.slice_addresses("echo-headless")
     answers = seen.lookups("echo-headless")
     wrong = [each for each in answers if set(_addresses(each["answer"])) != wanted]
     reached = [each for each in seen.requests("headless") if each["status"] == 200]
     ok = bool(answers and wanted and not wrong and reached)
     text = f"{' '.join(sorted(wanted))}; {len(reached)} requests answered"
-    return Row(
+    return StatementRow(
         "headless twin",
         "the headless name gives the Pod addresses, the normal one the cluster IP",
         (HOLDS if ok else FAILS) if answers else NOT_SEEN,
@@ -149,7 +149,7 @@ def _headless(seen: Seen) -> Row:
     )
 
 
-def _empty(seen: Seen) -> Row:
+def _empty(seen: ReducedLog) -> StatementRow:
     slices = [each for each in seen.objects("endpointslices") if _service_of(each) == "empty-service"]
     return _control(
         seen,
@@ -160,13 +160,13 @@ def _empty(seen: Seen) -> Row:
     )
 
 
-def _wrong_port(seen: Seen) -> Row:
+def _wrong_port(seen: ReducedLog) -> StatementRow:
     addresses = seen.slice_addresses("wrong-port")
     statement = "resolves, slice has addresses, is refused"
     return _control(seen, "wrong-port", statement, bool(addresses), f"{len(addresses)} endpoints")
 
 
-def _control(seen: Seen, name: str, statement: str, as_stated: bool, slices: str) -> Row:
+def _control(seen: ReducedLog, name: str, statement: str, as_stated: bool, slices: str) -> StatementRow:
     wanted = set(seen.service(name).get("spec", {}).get("clusterIPs") or ())
     answers, tried = seen.lookups(name), seen.requests(name)
     resolves = bool(answers) and all(set(_addresses(each["answer"])) == wanted for each in answers)
@@ -174,28 +174,30 @@ def _control(seen: Seen, name: str, statement: str, as_stated: bool, slices: str
     ok = resolves and as_stated and len(refused) == len(tried)
     outcomes = ", ".join(sorted({f"{each['status']}" if each["status"] else each["body"] for each in tried}))
     text = f"{'resolves' if resolves else 'does not resolve'}, {slices}, {len(refused)} of {len(tried)} refused"
-    return Row(f"control {name}", statement, (HOLDS if ok else FAILS) if tried else NOT_SEEN, f"{text} ({outcomes})")
+    return StatementRow(
+        f"control {name}", statement, (HOLDS if ok else FAILS) if tried else NOT_SEEN, f"{text} ({outcomes})"
+    )
 
 
-def _conditions(seen: Seen) -> Row:
+def _conditions(seen: ReducedLog) -> StatementRow:
     states = [state for _, state in seen.target_states() if state.get("conditions", {}).get("terminating")]
     statement = "the Pod's endpoint turns ready=false serving=true terminating=true"
     if not states:
-        return Row("conditions", statement, NOT_SEEN, "no terminating endpoint was seen")
+        return StatementRow("conditions", statement, NOT_SEEN, "no terminating endpoint was seen")
     first = states[0]["conditions"]
     ok = first.get("ready") is False and first.get("serving") is True
     text = " ".join(f"{name}={str(first.get(name)).lower()}" for name in ("ready", "serving", "terminating"))
     accepted = seen.accepted_at()
     at = next(at for at, state in seen.target_states() if state is states[0])
-    return Row(
+    return StatementRow(
         "conditions", statement, HOLDS if ok else FAILS, text + (f" at {at - accepted:+.2f} s" if accepted else "")
     )
 
 
-def _new_connections(seen: Seen) -> Row:
+def _new_connections(seen: ReducedLog) -> StatementRow:
     tried, statement = seen.requests("after"), "new connections after the change all reach other Pods"
     if not tried or not seen.target:
-        return Row("new connections", statement, NOT_SEEN, "none were made")
+        return StatementRow("new connections", statement, NOT_SEEN, "none were made")
     old = [each for each in tried if each["body"] == seen.target]
     failed = [each for each in tried if each["status"] != 200]
     pinned = [each for each in seen.requests("pin") if each["body"] == seen.target]
@@ -206,23 +208,23 @@ def _new_connections(seen: Seen) -> Row:
     if failed:
         text += f", {len(failed)} failed ({failed[0]['body']})"
     text += f"; the client was pinned to the old Pod by {len(pinned)} before"
-    return Row("new connections", statement, HOLDS if not old and not failed and pinned else FAILS, text)
+    return StatementRow("new connections", statement, HOLDS if not old and not failed and pinned else FAILS, text)
 
 
-def _slow(seen: Seen) -> Row:
+def _slow(seen: ReducedLog) -> StatementRow:
     statement = "a request accepted before the deletion ends with 200"
     accepted = seen.accepted_at()
     finished = of_kind(seen.entries, "slow-finished")
     started = {each["number"]: each["at"] for each in of_kind(seen.entries, "slow-started")}
     mine = [each for each in finished if accepted is not None and started[each["number"]] < accepted < each["at"]]
     if not mine:
-        return Row("slow request", statement, NOT_SEEN, "none was under way")
+        return StatementRow("slow request", statement, NOT_SEEN, "none was under way")
     good = [each for each in mine if each["status"] == 200]
     text = ", ".join(f"{each['status'] or each['body']} after {each['total']:.2f} s" for each in mine)
-    return Row("slow request", statement, HOLDS if len(good) == len(mine) else FAILS, text)
+    return StatementRow("slow request", statement, HOLDS if len(good) == len(mine) else FAILS, text)
 
 
-def _prestop(seen: Seen) -> Row:
+def _prestop(seen: ReducedLog) -> StatementRow:
     run = seen.one("run")
     seconds = run["variant"]["prestop"] if run else 0
     statement = "preStop runs to its end before the signal"
@@ -231,27 +233,27 @@ def _prestop(seen: Seen) -> Row:
         e for e in of_kind(seen.entries, "pod-log") if e["pod"] == seen.target and " signal SIGTERM" in e["line"]
     ]
     if accepted is None or not signals:
-        return Row("preStop", statement, NOT_SEEN, "the server's log shows no SIGTERM")
+        return StatementRow("preStop", statement, NOT_SEEN, "the server's log shows no SIGTERM")
     after = _stamp(signals[0]["line"]) - accepted
-    return Row(
+    return StatementRow(
         "preStop", statement, HOLDS if after >= seconds - 0.5 else FAILS, f"{seconds} s hook, SIGTERM at {after:+.1f} s"
     )
 
 
-def _rollout(seen: Seen) -> Row:
+def _rollout(seen: ReducedLog) -> StatementRow:
     statement = "the rollout reports success while the old Pod is still Terminating"
     status = seen.one("rollout-status")
     if status is None:
-        return Row("rollout", statement, NOT_SEEN, "no status was read")
+        return StatementRow("rollout", statement, NOT_SEEN, "no status was read")
     success = status["code"] == 0 and "successfully rolled out" in status["said"]
     left = status["terminating"]
     accepted = seen.accepted_at()
     when = f"at {status['at'] - accepted:+.1f} s, " if accepted else ""
     text = f"{status['said']}; {when}{len(left)} old Pod{'s' if len(left) != 1 else ''} Terminating"
-    return Row("rollout", statement, HOLDS if success and left else FAILS, text)
+    return StatementRow("rollout", statement, HOLDS if success and left else FAILS, text)
 
 
-def _removal(seen: Seen) -> Row:
+def _removal(seen: ReducedLog) -> StatementRow:
     """Order of receipt over two watches is only good to a fraction of a second; half a second is allowed for."""
     statement = "the endpoint goes when its Pod turns Succeeded or Failed, or is deleted"
     gone = [at for at, state in seen.target_states() if not state]
@@ -263,19 +265,19 @@ def _removal(seen: Seen) -> Row:
     ]
     gone = [at for at in gone if had and at > had[-1]]
     if not gone or not ended:
-        return Row("endpoint removal", statement, NOT_SEEN, "the endpoint's or the Pod's end was not seen")
+        return StatementRow("endpoint removal", statement, NOT_SEEN, "the endpoint's or the Pod's end was not seen")
     (at, how), removed = ended[0], gone[0]
     accepted = seen.accepted_at() or at
     text = f"Pod {how} at {at - accepted:+.1f} s, endpoint gone at {removed - accepted:+.1f} s"
-    return Row("endpoint removal", statement, HOLDS if removed >= at - 0.5 else FAILS, text)
+    return StatementRow("endpoint removal", statement, HOLDS if removed >= at - 0.5 else FAILS, text)
 
 
-def _convergence(seen: Seen) -> Row:
+def _convergence(seen: ReducedLog) -> StatementRow:
     statement = "in the end slices and every node's table hold the new Pods and not the old one"
     after = [e["object"] for e in of_kind(seen.entries, "object-after")]
     tables = of_kind(seen.entries, "table")
     if not after or not tables:
-        return Row("convergence", statement, NOT_SEEN, "no table was read")
+        return StatementRow("convergence", statement, NOT_SEEN, "no table was read")
     ready = {
         address
         for each in after
@@ -290,10 +292,10 @@ def _convergence(seen: Seen) -> Row:
     text = f"{len(ready)} ready addresses, {len(tables)} tables"
     text += f"; stale on {', '.join(stale)}" if stale else ""
     text += f"; incomplete on {', '.join(lacking)}" if lacking else ""
-    return Row("convergence", statement, HOLDS if ok else FAILS, text)
+    return StatementRow("convergence", statement, HOLDS if ok else FAILS, text)
 
 
-_JUDGEMENTS: tuple[Callable[[Seen], Row], ...] = (
+_JUDGEMENTS: tuple[Callable[[ReducedLog], StatementRow], ...] = (
     _headless,
     _empty,
     _wrong_port,

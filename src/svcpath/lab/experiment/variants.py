@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from svcpath.lab.experiment.manifests import Variant
+from svcpath.lab.experiment.manifests import RunVariant
 
 
-def expected_failures(variant: Variant) -> tuple[str, ...]:
+def expected_failures(variant: RunVariant) -> tuple[str, ...]:
     """Names of the rows that this variant makes fail; every other row holds.
 
     A hook that is longer than the grace period is cut; a frozen kube-proxy keeps sending to the old Pod and keeps it in the

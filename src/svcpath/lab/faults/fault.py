@@ -41,7 +41,7 @@ class Expect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return tuple(layer for layer in named if layer)
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"client": "from"}):
+class FaultTarget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"client": "from"}):
     service: str = "<service>"
     client: str = "<client>"
     port: str = ""
@@ -69,7 +69,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     about: str
     expect: Expect
     name: str = ""
-    target: Target = Target()
+    target: FaultTarget = FaultTarget()
     needs: Needs = Needs()
     scene: Changes = Changes()
     steps: tuple[dict[str, Any], ...] = ()

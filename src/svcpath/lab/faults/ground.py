@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from svcpath.errors import LabError, UsageError
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers.base import Provider
 
@@ -22,7 +22,7 @@ class Ground:
 
     provider: Provider
     kubectl: Kubectl
-    scene: Scene
+    scene: FaultScene
     #: what steps put aside so that undo can put it back: "Kind namespace/name" -> object
     saved: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: values that must stay what they were when first asked, such as a node that was chosen

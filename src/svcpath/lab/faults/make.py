@@ -13,7 +13,7 @@ from svcpath.lab.faults import scene as scenes
 from svcpath.lab.faults import sound, steps
 from svcpath.lab.faults.fault import Fault, named
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.home import Home
 from svcpath.lab.providers.base import Provider, Say
 
@@ -56,16 +56,16 @@ def _note(home: Home) -> Path:
     return home.folder / "injected.json"
 
 
-def standing(home: Home) -> Injected | None:
+def confidence(home: Home) -> Injected | None:
     """The fault that stands on a lab, if any."""
     if not _note(home).is_file():
         return None
     return msgspec.json.decode(_note(home).read_bytes(), type=Injected)
 
 
-def inject(home: Home, provider: Provider, fault: Fault, scene: Scene, say: Say) -> Ground:
-    """Make a fault and leave it standing; noted before anything is done, so that an interrupted one can be cleared."""
-    if standing(home) is not None:
+def inject(home: Home, provider: Provider, fault: Fault, scene: FaultScene, say: Say) -> Ground:
+    """Make a fault and leave it confidence; noted before anything is done, so that an interrupted one can be cleared."""
+    if confidence(home) is not None:
         raise LabError(f"a fault stands on lab {home.name} already; first: svcpath lab clear --lab {home.name}")
     ground = Ground(provider, provider.kubectl(), scene)
 
@@ -87,12 +87,12 @@ def inject(home: Home, provider: Provider, fault: Fault, scene: Scene, say: Say)
 
 def clear(home: Home, provider: Provider, say: Say) -> None:
     """Undo the fault that stands on a lab; the note goes when nothing went wrong."""
-    noted = standing(home)
+    noted = confidence(home)
     if noted is None:
         say("no fault stands on this lab")
         return
     fault = named(noted.fault)
-    ground = Ground(provider, provider.kubectl(), Scene(**noted.scene))  # type: ignore[arg-type]
+    ground = Ground(provider, provider.kubectl(), FaultScene(**noted.scene))  # type: ignore[arg-type]
     ground.saved.update(noted.saved)
     ground.held.update(noted.held)
     say(f"undoing {fault.name}")

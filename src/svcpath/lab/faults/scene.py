@@ -32,7 +32,7 @@ _LETTERS = "bcdfghjkmnpqrstvwxz23456789"
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class FaultScene:
     """The names and numbers of one scene."""
 
     namespace: str
@@ -46,7 +46,7 @@ class Scene:
     word: str
 
     @classmethod
-    def draw(cls, lot: random.Random) -> Scene:
+    def draw(cls, lot: random.Random) -> FaultScene:
         noun, other, third = lot.sample(_NOUNS, 3)
         ports = lot.sample(range(8000, 8990), 2)
 
@@ -69,7 +69,7 @@ class Scene:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def objects(scene: Scene, changes: Changes, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def objects(scene: FaultScene, changes: Changes, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """Every object of the scene; placeholders in ``changes`` are still in their places."""
     files = {path.name: path.read_text() for path in sorted(manifests.folder().glob("*.py"))}
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "app"}, "data": files}

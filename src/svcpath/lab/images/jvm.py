@@ -26,7 +26,7 @@ _SCRIPT = (
 )
 
 
-class Cut(NamedTuple):
+class RuntimeCut(NamedTuple):
     """A runtime as it was cut: its files below ``folder``, and its version."""
 
     folder: Path
@@ -51,7 +51,7 @@ def layer(kept: Path, packages: list[str], say: Say) -> Path | None:
         return None
 
 
-def cut(scratch: Path, packages: list[str]) -> Cut:
+def cut(scratch: Path, packages: list[str]) -> RuntimeCut:
     """Fetch the packages into ``scratch``, and cut the runtime with the probe's class in it."""
     command.run(["apt-get", "download", "-qq", *packages], folder=scratch, timeout=600)
     root = scratch / "root"
@@ -68,7 +68,7 @@ def cut(scratch: Path, packages: list[str]) -> Cut:
     command.run([programs / "jlink", "--add-modules", "java.base", *small, "--output", runtime], timeout=600)
     command.run([programs / "javac", "-d", runtime / "probe", *sources()], timeout=300)
     told = re.search(r'JAVA_VERSION="([^"]+)"', (runtime / "release").read_text())
-    return Cut(runtime, told[1] if told else "unknown")
+    return RuntimeCut(runtime, told[1] if told else "unknown")
 
 
 def sources() -> list[Path]:
@@ -85,7 +85,7 @@ def _point_inside(root: Path) -> None:
             path.symlink_to(target)
 
 
-def _files(found: Cut) -> dict[str, tuple[bytes, int]]:
+def _files(found: RuntimeCut) -> dict[str, tuple[bytes, int]]:
     files = {
         f"{_INSIDE}/{path.relative_to(found.folder)}": (path.read_bytes(), path.stat().st_mode & 0o777)
         for path in sorted(found.folder.rglob("*"))

@@ -19,7 +19,7 @@ class NotOffered(LabError):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeStatus:
+class LabNode:
     """A node of the lab as it is: where it can be reached, and whether its parts run."""
 
     name: str
@@ -39,7 +39,7 @@ class Provider(Protocol):
     def down(self, say: Say) -> None:
         """Remove everything that the lab made, whatever state it is in."""
 
-    def status(self) -> tuple[NodeStatus, ...]:
+    def status(self) -> tuple[LabNode, ...]:
         """Each node and how it is."""
 
     def kubeconfig(self) -> Path:

@@ -16,7 +16,7 @@ from svcpath.lab import command, namespaces
 from svcpath.lab.home import Home, LabSpec
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.providers import public
-from svcpath.lab.providers.base import NodeStatus, NotOffered, Say
+from svcpath.lab.providers.base import LabNode, NotOffered, Say
 
 
 @dataclass
@@ -41,14 +41,14 @@ class ContextProvider:
         if self.home.folder.exists():
             shutil.rmtree(self.home.folder)
 
-    def status(self) -> tuple[NodeStatus, ...]:
+    def status(self) -> tuple[LabNode, ...]:
         found = []
         for item in self.kubectl().items("nodes"):
             labels = item["metadata"].get("labels", {})
             conditions = item.get("status", {}).get("conditions", ())
             ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
             role = "node-role.kubernetes.io/control-plane" in labels
-            found.append(NodeStatus(item["metadata"]["name"], role, "up: Ready" if ready else "not ready"))
+            found.append(LabNode(item["metadata"]["name"], role, "up: Ready" if ready else "not ready"))
         return tuple(found)
 
     def kubeconfig(self) -> Path:

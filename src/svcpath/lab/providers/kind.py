@@ -20,7 +20,7 @@ from svcpath.lab.home import Home, LabSpec
 from svcpath.lab.kubectl import Kubectl
 from svcpath.lab.netns.layout import FAMILIES, PROXY_MODES
 from svcpath.lab.providers import public
-from svcpath.lab.providers.base import NodeStatus, Say
+from svcpath.lab.providers.base import LabNode, Say
 
 
 def cluster_config(spec: LabSpec, image: str) -> str:
@@ -95,7 +95,7 @@ class KindProvider:
         if self.home.folder.exists():
             shutil.rmtree(self.home.folder)
 
-    def status(self) -> tuple[NodeStatus, ...]:
+    def status(self) -> tuple[LabNode, ...]:
         if self.cluster not in self._clusters():
             return ()
         ready = {
@@ -105,7 +105,7 @@ class KindProvider:
             for item in self.kubectl().items("nodes")
         }
         return tuple(
-            NodeStatus(name, "control-plane" in name, "up: Ready" if is_ready else "not ready")
+            LabNode(name, "control-plane" in name, "up: Ready" if is_ready else "not ready")
             for name, is_ready in sorted(ready.items())
         )
 

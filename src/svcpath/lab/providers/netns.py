@@ -26,7 +26,7 @@ from svcpath.lab.netns.layout import PROXY_MODES, Layout, layout
 from svcpath.lab.netns.nodes import WIRE, Machine
 from svcpath.lab.netns.outside import Wire
 from svcpath.lab.netns.pki import Pair
-from svcpath.lab.providers.base import NodeStatus, Say
+from svcpath.lab.providers.base import LabNode, Say
 
 _PROXY = "kube-proxy"
 #: Seconds for each thing that gets ready by itself: a limit for what has gone wrong, which a busy machine must not reach.
@@ -199,13 +199,13 @@ class NetnsProvider:
 
     # ---- what is there --------------------------------------------------------------------------------------------
 
-    def status(self) -> tuple[NodeStatus, ...]:
+    def status(self) -> tuple[LabNode, ...]:
         up = {each.node: set[str]() for each in marks.marked(self.home.identity)}
         for each in marks.marked(self.home.identity):
             if each.executable != "nsenter":
                 up[each.node].add(each.name)
         return tuple(
-            NodeStatus(
+            LabNode(
                 node.name,
                 node.control_plane,
                 f"up: {', '.join(sorted(up[node.name] - {'init'}))}" if "init" in up.get(node.name, ()) else "down",

@@ -14,7 +14,7 @@ from svcpath.lab import command
 from svcpath.lab.faults.fault import Fault
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.score.row import given_by
-from svcpath.reports.score import Given
+from svcpath.reports.score import Diagnosed
 
 RECORDED, LIVE = "recorded", "live"
 EVIDENCE = (RECORDED, LIVE)
@@ -23,12 +23,12 @@ DIAGNOSE = (sys.executable, "-c", "from svcpath.cli.main import main; main()", "
 _PATIENCE = 180.0
 
 
-def on_recording(ground: Ground, fault: Fault, folder: Path) -> Given:
+def on_recording(ground: Ground, fault: Fault, folder: Path) -> Diagnosed:
     """What diagnose says on the recording alone."""
     return _asked([*_target(ground, fault), "--evidence", str(folder)])
 
 
-def on_cluster(ground: Ground, fault: Fault) -> Given:
+def on_cluster(ground: Ground, fault: Fault) -> Diagnosed:
     """What diagnose says when it looks at the cluster itself, while the fault stands."""
     kubectl = ground.kubectl
     chosen = ["--context", kubectl.context] if kubectl.context else []
@@ -46,7 +46,7 @@ def _target(ground: Ground, fault: Fault) -> list[str]:
     return words
 
 
-def _asked(words: list[str]) -> Given:
+def _asked(words: list[str]) -> Diagnosed:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SVCPATH_", "KUBECONFIG"))}
     argv = [*DIAGNOSE, *words, "-o", "json"]
     done = command.run(argv, check=False, timeout=_PATIENCE, environment=environment)
@@ -54,4 +54,4 @@ def _asked(words: list[str]) -> Given:
         return given_by(json.loads(done.out))
     except (ValueError, KeyError):
         said = (done.err.strip() or done.out.strip() or "no output").splitlines()[-1]
-        return Given(status="error", summary=f"exit {done.code}: {said}")
+        return Diagnosed(status="error", summary=f"exit {done.code}: {said}")

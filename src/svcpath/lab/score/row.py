@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 
 from svcpath.lab.faults.fault import Fault
-from svcpath.reports.score import SCHEMA, Given, ScoreContract, ScoreRow
+from svcpath.reports.score import SCHEMA, Diagnosed, ScoreContract, ScoreRow
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class FaultScore(msgspec.Struct, frozen=True, kw_only=True):
     fault: str
     mode: str
     expected_status: tuple[str, ...]
     expected_layer: tuple[str, ...]
     expected_codes: tuple[str, ...]
-    given: Given
+    given: Diagnosed
     seconds: float
     evidence: str = "recorded"
 
@@ -62,21 +62,21 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return "undecided" if self.inconclusive else "missed"
 
 
-def given_by(report: dict[str, Any]) -> Given:
+def given_by(report: dict[str, Any]) -> Diagnosed:
     """What a ``svcpath.report/v1`` document concludes; raises KeyError when it is none."""
     verdict = report["verdict"]
-    return Given(
+    return Diagnosed(
         status=verdict["status"],
         layer=verdict.get("layer") or "",
         cause_layer=verdict.get("cause_layer") or "",
         code=verdict.get("code") or "",
-        standing=verdict.get("standing") or "",
+        confidence=verdict.get("confidence") or "",
         summary=verdict.get("summary") or "",
     )
 
 
-def row(fault: Fault, mode: str, given: Given, seconds: float, evidence: str = "recorded") -> Row:
-    return Row(
+def row(fault: Fault, mode: str, given: Diagnosed, seconds: float, evidence: str = "recorded") -> FaultScore:
+    return FaultScore(
         fault=fault.name,
         mode=mode,
         expected_status=fault.expect.statuses,
@@ -88,7 +88,7 @@ def row(fault: Fault, mode: str, given: Given, seconds: float, evidence: str = "
     )
 
 
-def totals(rows: Sequence[Row]) -> dict[str, int]:
+def totals(rows: Sequence[FaultScore]) -> dict[str, int]:
     return {
         "rows": len(rows),
         "right_layer": sum(each.right_layer for each in rows),
@@ -98,7 +98,7 @@ def totals(rows: Sequence[Row]) -> dict[str, int]:
     }
 
 
-def results(rows: Sequence[Row], facts: dict[str, str]) -> ScoreContract:
+def results(rows: Sequence[FaultScore], facts: dict[str, str]) -> ScoreContract:
     """What is shown and kept: date, versions and machine in ``facts``, totals, and a row for each fault."""
     judged = (
         ScoreRow(

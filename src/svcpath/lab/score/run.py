@@ -20,12 +20,12 @@ from svcpath.errors import SvcpathError
 from svcpath.lab.faults import make, steps
 from svcpath.lab.faults.fault import Fault
 from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import Scene
+from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.providers.base import Provider, Say
-from svcpath.lab.record import Asked, record
+from svcpath.lab.record import RecordingScope, record
 from svcpath.lab.score import ask
-from svcpath.lab.score.row import Row, row
-from svcpath.reports.score import Given
+from svcpath.lab.score.row import FaultScore, row
+from svcpath.reports.score import Diagnosed
 
 
 @dataclass
@@ -42,13 +42,13 @@ class Run:
     keep: Path | None = None
     #: Of time.monotonic(): no fault is begun later.
     until: float | None = None
-    each: Callable[[Row], None] = lambda row: None
+    each: Callable[[FaultScore], None] = lambda row: None
     #: Faults that broke off while they were made, with the reason, and those for which no time was left.
     not_made: dict[str, str] = field(default_factory=dict)
 
-    def rows(self, faults: Sequence[Fault]) -> tuple[Row, ...]:
+    def rows(self, faults: Sequence[Fault]) -> tuple[FaultScore, ...]:
         """A row for every fault and kind of evidence."""
-        found: list[Row] = []
+        found: list[FaultScore] = []
         for fault in faults:
             if self.until is not None and time.monotonic() > self.until:
                 self.not_made[fault.name] = "no time was left"
@@ -62,10 +62,10 @@ class Run:
                 self.not_made[fault.name] = str(trouble)
         return tuple(found)
 
-    def _judged(self, fault: Fault) -> list[Row]:
-        scene = Scene.draw(self.lot)
+    def _judged(self, fault: Fault) -> list[FaultScore]:
+        scene = FaultScene.draw(self.lot)
         ground = Ground(self.provider, self.provider.kubectl(), scene)
-        found: list[Row] = []
+        found: list[FaultScore] = []
         with tempfile.TemporaryDirectory(prefix="svcpath-score-") as scratch:
             folder = self._folder(fault) or Path(scratch) / scene.word
             try:
@@ -75,7 +75,7 @@ class Run:
                 if ask.RECORDED in self.evidence:
                     client = str(ground.fill(fault.target.client))
                     names = (str(ground.fill(fault.target.as_name)),) if fault.target.as_name else ()
-                    asked = Asked((scene.namespace,), (f"{scene.namespace}/{client}",), names=names)
+                    asked = RecordingScope((scene.namespace,), (f"{scene.namespace}/{client}",), names=names)
                     record(self.provider, folder, asked, lambda line: None)
                 if ask.LIVE in self.evidence:
                     found.append(self._row(fault, ask.LIVE, lambda: ask.on_cluster(ground, fault)))
@@ -91,7 +91,7 @@ class Run:
     def _folder(self, fault: Fault) -> Path | None:
         return self.keep / f"{fault.name}-{self.mode}" / "evidence" if self.keep is not None else None
 
-    def _row(self, fault: Fault, evidence: str, asked: Callable[[], Given]) -> Row:
+    def _row(self, fault: Fault, evidence: str, asked: Callable[[], Diagnosed]) -> FaultScore:
         began = time.monotonic()
         given = asked()
         return row(fault, self.mode, given, time.monotonic() - began, evidence)

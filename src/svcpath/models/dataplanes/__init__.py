@@ -1,7 +1,7 @@
 """How a node carries a connection to a Service, whatever the data plane: one table, one trace, one notion of drift.
 
-    tables = parse(Kind.IPTABLES_SAVE, text, node="w1", node_addresses=...)    dump -> ServiceTable (one per mode found)
-    trace(table, Packet(source, Origin.POD, "TCP", address, port)) -> Outcome   where a new connection goes, rules met
+    tables = parse(DifferenceKind.IPTABLES_SAVE, text, node="w1", node_addresses=...)    dump -> ServiceTable (one per mode found)
+    trace(table, Packet(source, TrafficOrigin.POD, "TCP", address, port)) -> PacketOutcome   where a new connection goes, rules met
     expected(service, slices, node_view(node)) -> (Expectation, ...)            what a correct node must have
     drift(table, services, slices, node_view(node), times=...) -> DriftReport   the difference, both ways
 
@@ -11,13 +11,21 @@ kube-proxy's frontends in them; ``iptables`` and ``nftables`` (text, JSON, comma
 the chain hashes.
 """
 
-from svcpath.models.dataplanes.drift import WITHOUT_EFFECT, DriftReport, Kind, Row, SliceIndex, drift, some_pod
+from svcpath.models.dataplanes.drift import (
+    WITHOUT_EFFECT,
+    Difference,
+    DifferenceKind,
+    DriftReport,
+    SliceIndex,
+    drift,
+    some_pod,
+)
 from svcpath.models.dataplanes.expected import (
     Categories,
-    EndpointView,
     Expectation,
     Expected,
     NodeView,
+    ProxyEndpoint,
     categorize,
     endpoints_of,
     expected,
@@ -34,18 +42,18 @@ from svcpath.models.dataplanes.table import (
     LOCAL_REDIRECT,
     Backend,
     Dialect,
-    Entry,
     ForeignRule,
     Frontend,
     NotUnderstood,
-    Origin,
-    Outcome,
+    PacketOutcome,
+    PacketVerdict,
     RuleMet,
     ServiceTable,
     Share,
-    Verdict,
+    TableEntry,
+    TrafficOrigin,
 )
-from svcpath.models.dataplanes.times import Cause, Times, changed_at, times_of
+from svcpath.models.dataplanes.times import StaleCause, Times, changed_at, times_of
 from svcpath.models.dataplanes.trace import Packet, Tracer, policies, trace, tracer
 
 __all__ = [
@@ -55,30 +63,30 @@ __all__ = [
     "WITHOUT_EFFECT",
     "Backend",
     "Categories",
-    "Cause",
     "Detector",
     "Dialect",
+    "Difference",
+    "DifferenceKind",
     "DriftReport",
-    "EndpointView",
-    "Entry",
     "Expectation",
     "Expected",
     "ForeignRule",
     "Frontend",
-    "Kind",
     "NodeView",
     "NotUnderstood",
-    "Origin",
-    "Outcome",
     "Packet",
-    "Row",
+    "PacketOutcome",
+    "PacketVerdict",
+    "ProxyEndpoint",
     "RuleMet",
     "ServiceTable",
     "Share",
     "SliceIndex",
+    "StaleCause",
+    "TableEntry",
     "Times",
     "Tracer",
-    "Verdict",
+    "TrafficOrigin",
     "categorize",
     "changed_at",
     "detector_of",

@@ -16,9 +16,9 @@ import msgspec
 from svcpath.evidence.facts.conntrack import Flow
 from svcpath.models.dataplanes.cilium import CtEntry
 from svcpath.models.dataplanes.expected import Expectation
-from svcpath.models.dataplanes.ipvs import Connection, RealServer
+from svcpath.models.dataplanes.ipvs import IpvsConnection, RealServer
 from svcpath.models.dataplanes.ruleset import address_value, canonical
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Entry, Frontend, ServiceTable
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, ServiceTable, TableEntry
 
 #: TCP states in which an entry carries no connection any more.
 CLOSING = frozenset({"TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "FIN_WAIT", "NONE"})
@@ -180,7 +180,7 @@ def lost_backends(
     return tuple(held)
 
 
-def _targets(entry: Entry | None) -> tuple[Backend, ...]:
+def _targets(entry: TableEntry | None) -> tuple[Backend, ...]:
     if entry is None:
         return ()
     return tuple(dict.fromkeys(target.backend for target in entry.facts.get("targets", ())))
@@ -199,7 +199,7 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
     line: int
 
 
-def pinned(connections: Sequence[Connection], table: ServiceTable) -> tuple[Pinned, ...]:
+def pinned(connections: Sequence[IpvsConnection], table: ServiceTable) -> tuple[Pinned, ...]:
     """Persistence templates to servers of weight 0 or to none of the virtual server's."""
     held = []
     for one in connections:

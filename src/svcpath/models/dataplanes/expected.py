@@ -16,7 +16,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import EndpointSlice, LoadBalancerIngress, Node, Service, ServicePort
 from svcpath.models.dataplanes.names import service_port_name
 from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, Origin, Verdict
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, PacketVerdict, TrafficOrigin
 
 _PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name"
 _HEADLESS_LABEL = "service.kubernetes.io/headless"
@@ -39,7 +39,7 @@ class NodeView(msgspec.Struct, frozen=True, kw_only=True):
     release: tuple[int, int] | None = None
 
 
-class EndpointView(msgspec.Struct, frozen=True, gc=False):
+class ProxyEndpoint(msgspec.Struct, frozen=True, gc=False):
     """An endpoint of one Service port, as kube-proxy keeps it: address and port are its identity."""
 
     backend: Backend
@@ -58,15 +58,15 @@ class Categories(NamedTuple):
     """``cluster`` for traffic under policy Cluster, ``local`` under Local; ``any``: some endpoint anywhere is
     usable."""
 
-    cluster: tuple[EndpointView, ...]
-    local: tuple[EndpointView, ...]
+    cluster: tuple[ProxyEndpoint, ...]
+    local: tuple[ProxyEndpoint, ...]
     any: bool
 
 
 class Expected(NamedTuple):
     """What one packet must meet; ``masquerade`` None where it may be either."""
 
-    verdict: Verdict
+    verdict: PacketVerdict
     backends: tuple[Backend, ...] = ()
     masquerade: bool | None = None
 
@@ -92,7 +92,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     affinity: int | None = None
     source_ranges: tuple[str, ...] = ()
     named_port: str = ""
-    endpoints: tuple[EndpointView, ...] = ()
+    endpoints: tuple[ProxyEndpoint, ...] = ()
     port_name: str = ""
     global_service: bool = False
     remote_preferred: bool = False
@@ -110,24 +110,24 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
         """Do loadBalancerSourceRanges let this source in?"""
         return not self.source_ranges or _admitted(source, self.source_ranges)
 
-    def for_packet(self, origin: Origin, source: str, *, pods_told: bool = True) -> Expected:
+    def for_packet(self, origin: TrafficOrigin, source: str, *, pods_told: bool = True) -> Expected:
         """What a new connection must meet. ``pods_told``: kube-proxy can tell Pod traffic (a local detector)."""
         if self.kind == "health-check":
-            return Expected(Verdict.ACCEPT)
+            return Expected(PacketVerdict.ACCEPT)
         if not self.any:
-            return Expected(Verdict.REJECT)
+            return Expected(PacketVerdict.REJECT)
         if not self.admits(source):
-            return Expected(Verdict.DROP)
+            return Expected(PacketVerdict.DROP)
         if not self.external:
             backends = self.local if self.local_only else self.cluster
-            masquerade: bool | None = (origin is not Origin.POD) if pods_told else None
-        elif not self.local_only or origin is Origin.NODE:
+            masquerade: bool | None = (origin is not TrafficOrigin.POD) if pods_told else None
+        elif not self.local_only or origin is TrafficOrigin.NODE:
             backends, masquerade = self.cluster, True
-        elif origin is Origin.POD and pods_told:
+        elif origin is TrafficOrigin.POD and pods_told:
             backends, masquerade = self.cluster, False
         else:
             backends, masquerade = self.local, False
-        return Expected(Verdict.BACKENDS, backends, masquerade) if backends else Expected(Verdict.DROP)
+        return Expected(PacketVerdict.BACKENDS, backends, masquerade) if backends else Expected(PacketVerdict.DROP)
 
 
 def node_view(node: Node, release: tuple[int, int] | None = None) -> NodeView:
@@ -162,14 +162,16 @@ def is_consumed(item: EndpointSlice) -> bool:
     return _HEADLESS_LABEL not in item.labels and _PROXY_NAME_LABEL not in item.labels
 
 
-def endpoints_of(port: ServicePort, slices: Iterable[EndpointSlice], node: str, ipv6: bool) -> tuple[EndpointView, ...]:
+def endpoints_of(
+    port: ServicePort, slices: Iterable[EndpointSlice], node: str, ipv6: bool
+) -> tuple[ProxyEndpoint, ...]:
     """The endpoints of one Service port and family: joined by port name and protocol, one per address and port.
 
     Where slices name an address twice (a Pod's successor took its address) the ready one counts, then the serving one.
     """
     wanted = (port.name or "", port.protocol or "TCP")
     family = "IPv6" if ipv6 else "IPv4"
-    held: dict[Backend, EndpointView] = {}
+    held: dict[Backend, ProxyEndpoint] = {}
     for item in slices:
         if item.address_type != family:
             continue
@@ -182,7 +184,7 @@ def endpoints_of(port: ServicePort, slices: Iterable[EndpointSlice], node: str, 
                     continue
                 backend = Backend(canonical(endpoint.addresses[0]), number)
                 hints = endpoint.hints
-                view = EndpointView(
+                view = ProxyEndpoint(
                     backend,
                     endpoint.ready,
                     endpoint.serving,
@@ -200,11 +202,11 @@ def endpoints_of(port: ServicePort, slices: Iterable[EndpointSlice], node: str, 
     return tuple(held.values())
 
 
-def _rank(view: EndpointView) -> tuple[bool, bool, bool]:
+def _rank(view: ProxyEndpoint) -> tuple[bool, bool, bool]:
     return view.ready, view.serving, view.local
 
 
-def categorize(endpoints: Sequence[EndpointView], service: Service, node: NodeView) -> Categories:
+def categorize(endpoints: Sequence[ProxyEndpoint], service: Service, node: NodeView) -> Categories:
     """CategorizeEndpoints of kube-proxy, for one Service port on one node."""
     terminating_count = node.release is None or node.release >= (1, 26)
     internal_local = service.spec.internal_traffic_policy == "Local"
@@ -212,10 +214,10 @@ def categorize(endpoints: Sequence[EndpointView], service: Service, node: NodeVi
     external_local = external and service.spec.external_traffic_policy == "Local"
     ready = tuple(view for view in endpoints if view.ready)
     fallback = tuple(v for v in endpoints if v.serving and v.terminating) if terminating_count else ()
-    cluster: tuple[EndpointView, ...] = ()
+    cluster: tuple[ProxyEndpoint, ...] = ()
     if not internal_local or external:
         cluster = _by_topology(ready, service, node) or fallback
-    local: tuple[EndpointView, ...] = ()
+    local: tuple[ProxyEndpoint, ...] = ()
     if internal_local or external_local:
         local = tuple(view for view in ready if view.local) or tuple(view for view in fallback if view.local)
     return Categories(cluster, local, bool(ready or fallback))
@@ -225,7 +227,7 @@ def externally_accessible(service: Service) -> bool:
     return service.spec.type in ("NodePort", "LoadBalancer") or bool(service.spec.external_ips)
 
 
-def _by_topology(ready: tuple[EndpointView, ...], service: Service, node: NodeView) -> tuple[EndpointView, ...]:
+def _by_topology(ready: tuple[ProxyEndpoint, ...], service: Service, node: NodeView) -> tuple[ProxyEndpoint, ...]:
     """Hints count only if every ready endpoint has one and one of them is for here."""
     if not ready or not (any(view.zones or view.nodes for view in ready)):
         return ready

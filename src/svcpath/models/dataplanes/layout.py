@@ -14,7 +14,15 @@ import msgspec
 
 from svcpath.models.dataplanes.names import service_of_chain, service_of_comment
 from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, canonical
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Dialect, Entry, Frontend, NotUnderstood, ServiceTable
+from svcpath.models.dataplanes.table import (
+    ANY_IPV4,
+    ANY_IPV6,
+    Dialect,
+    Frontend,
+    NotUnderstood,
+    ServiceTable,
+    TableEntry,
+)
 
 _IPTABLES_PLACES = (
     ("nat", "KUBE-SERVICES"),
@@ -45,7 +53,7 @@ def tables_of(
     prefer: Dialect = Dialect.IPTABLES,
 ) -> tuple[ServiceTable, ...]:
     """One table per mode of kube-proxy that has rules in the dump; an empty one of ``prefer`` if none has."""
-    found: dict[Dialect, dict[Frontend, Entry]] = {}
+    found: dict[Dialect, dict[Frontend, TableEntry]] = {}
     for dialect, frontends in ((Dialect.NFTABLES, _nftables(rules)), (Dialect.IPTABLES, _iptables(rules))):
         if frontends or _has_layout(rules, dialect):
             found[dialect] = frontends
@@ -80,8 +88,8 @@ def _has_layout(rules: Ruleset, dialect: Dialect) -> bool:
     return False
 
 
-def _iptables(rules: Ruleset) -> dict[Frontend, Entry]:
-    held: dict[Frontend, Entry] = {}
+def _iptables(rules: Ruleset) -> dict[Frontend, TableEntry]:
+    held: dict[Frontend, TableEntry] = {}
     for family, wildcard in (("ip", ANY_IPV4), ("ip6", ANY_IPV6)):
         for table_name, chain_name in _IPTABLES_PLACES:
             table = rules.tables.get(f"{family} {table_name}")
@@ -122,8 +130,8 @@ def _kind(rule: Rule, table: str) -> str:
     return "health-check" if rule.target == "accept" and table == "filter" else ""
 
 
-def _nftables(rules: Ruleset) -> dict[Frontend, Entry]:
-    held: dict[Frontend, Entry] = {}
+def _nftables(rules: Ruleset) -> dict[Frontend, TableEntry]:
+    held: dict[Frontend, TableEntry] = {}
     for family, wildcard in (("ip", ANY_IPV4), ("ip6", ANY_IPV6)):
         table = rules.tables.get(f"{family} kube-proxy")
         if table is None:
@@ -144,13 +152,13 @@ def _nftables(rules: Ruleset) -> dict[Frontend, Entry]:
 
 
 def _add(
-    held: dict[Frontend, Entry], frontend: Frontend, service: str | None, target: str, line: int, kind: str
+    held: dict[Frontend, TableEntry], frontend: Frontend, service: str | None, target: str, line: int, kind: str
 ) -> None:
     before = held.get(frontend)
     if before is None:
-        held[frontend] = Entry(service=service, target=target, lines=(line,), kind=kind)
+        held[frontend] = TableEntry(service=service, target=target, lines=(line,), kind=kind)
         return
-    held[frontend] = Entry(
+    held[frontend] = TableEntry(
         service=before.service or service,
         target=before.target if before.target.startswith((*_SERVICE_TARGETS, "service-", "external-")) else target,
         lines=(*before.lines, line),

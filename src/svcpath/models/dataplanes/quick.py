@@ -11,7 +11,7 @@ from __future__ import annotations
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector
 from svcpath.models.dataplanes.netfilter import KUBELET_CHAINS, is_own
-from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, address_value, prefix_value
+from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, RuleTable, address_value, prefix_value
 from svcpath.models.dataplanes.table import Backend, Dialect, Frontend, ServiceTable
 
 _HARMFUL = frozenset(
@@ -71,7 +71,7 @@ class QuickCheck:
 
     # --- iptables -----------------------------------------------------------------------------------------------
 
-    def _iptables(self, nat: Table, table: ServiceTable) -> dict[Frontend, str] | None:
+    def _iptables(self, nat: RuleTable, table: ServiceTable) -> dict[Frontend, str] | None:
         """Frontend to chain, of the frontends that a single rule of the whole dump names."""
         services = nat.chains.get("KUBE-SERVICES")
         if services is None:
@@ -159,7 +159,7 @@ class QuickCheck:
 
     # --- nftables -----------------------------------------------------------------------------------------------
 
-    def _nftables(self, proxy: Table, table: ServiceTable) -> dict[Frontend, str] | None:
+    def _nftables(self, proxy: RuleTable, table: ServiceTable) -> dict[Frontend, str] | None:
         services = proxy.sets.get("service-ips")
         if services is None:
             return None
@@ -267,7 +267,7 @@ def _filters_spare(rules: Ruleset, prefix: str, taken: set[str]) -> bool:
     return True
 
 
-def _checks_spare(proxy: Table, taken: set[str]) -> bool:
+def _checks_spare(proxy: RuleTable, taken: set[str]) -> bool:
     """The same of the nftables mode: maps that name frontends, and the check of cluster IPs."""
     for name in _DISPATCH:
         chain = proxy.chains.get(name)

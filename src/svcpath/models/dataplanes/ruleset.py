@@ -120,7 +120,7 @@ def _pieces(text: str) -> Iterator[list[str]]:
     yield text[start:].split("\n")
 
 
-class Table:
+class RuleTable:
     """``name`` as "ip nat": family and table."""
 
     __slots__ = ("chains", "family", "name", "sets")
@@ -139,18 +139,18 @@ class Ruleset:
 
     def __init__(self, text: str, lines: Sequence[str] | None = None) -> None:
         self.text = text
-        self.tables: dict[str, Table] = {}
+        self.tables: dict[str, RuleTable] = {}
         self.base: dict[str, list[Chain]] = {}
         self.not_understood: list[tuple[int, str, str]] = []
         self.damaged: list[tuple[int, str, str]] = []
         self.variant = ""
         self._lines = lines
 
-    def table(self, family: str, name: str) -> Table:
+    def table(self, family: str, name: str) -> RuleTable:
         key = f"{family} {name}"
         found = self.tables.get(key)
         if found is None:
-            found = self.tables[key] = Table(family, name)
+            found = self.tables[key] = RuleTable(family, name)
         return found
 
     def line(self, number: int) -> str:

@@ -33,13 +33,13 @@ class Dialect(enum.Enum):
     CALICO = "calico"
 
 
-class Origin(enum.Enum):
+class TrafficOrigin(enum.Enum):
     POD = "pod"
     NODE = "node"
     EXTERNAL = "external"
 
 
-class Verdict(enum.Enum):
+class PacketVerdict(enum.Enum):
     BACKENDS = "backends"
     REJECT = "reject"
     DROP = "drop"
@@ -119,7 +119,7 @@ class ForeignRule(msgspec.Struct, frozen=True):
     frontend: Frontend | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class PacketOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where a new connection goes.
 
     ``backends`` and ``other`` add up to 1: ``other`` holds what does not reach a backend when some does. ``affinity``
@@ -128,9 +128,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     were not understood and that could have changed the answer.
     """
 
-    verdict: Verdict
+    verdict: PacketVerdict
     backends: tuple[Share, ...] = ()
-    other: tuple[tuple[Verdict, Fraction], ...] = ()
+    other: tuple[tuple[PacketVerdict, Fraction], ...] = ()
     affinity: int | None = None
     affinity_complete: bool = True
     rules: tuple[RuleMet, ...] = ()
@@ -154,7 +154,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return float(max(shares) - min(shares)) > 1e-6
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class TableEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What the table holds for one frontend before any packet is traced.
 
     ``service`` is "namespace/name:port" or "namespace/name" where the dump tells it, else None. ``target`` is the chain
@@ -166,9 +166,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     service: str | None = None
     target: str = ""
     lines: tuple[int, ...] = ()
-    outcome: Outcome | None = None
-    by_origin: dict[str, Outcome] | None = None
-    by_source: tuple[tuple[str, Entry], ...] = ()
+    outcome: PacketOutcome | None = None
+    by_origin: dict[str, PacketOutcome] | None = None
+    by_source: tuple[tuple[str, TableEntry], ...] = ()
     kind: str = ""
     facts: dict[str, Any] = {}
 
@@ -181,7 +181,7 @@ class ServiceTable(msgspec.Struct, frozen=True):
     """
 
     dialect: Dialect
-    frontends: Mapping[Frontend, Entry]
+    frontends: Mapping[Frontend, TableEntry]
     node: str = ""
     variant: str = ""
     node_addresses: frozenset[str] = frozenset()
@@ -192,5 +192,5 @@ class ServiceTable(msgspec.Struct, frozen=True):
     lines_total: int = 0
     families: frozenset[int] = msgspec.field(default_factory=lambda: frozenset({4}))
 
-    def entry(self, address: str, protocol: str, port: int) -> Entry | None:
+    def entry(self, address: str, protocol: str, port: int) -> TableEntry | None:
         return self.frontends.get(Frontend(address, protocol.upper(), port))

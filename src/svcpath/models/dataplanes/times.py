@@ -23,7 +23,7 @@ _LAST_QUEUED = "kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds"
 DEFAULT_SYNC_PERIOD = 30.0
 
 
-class Cause(enum.Enum):
+class StaleCause(enum.Enum):
     """``LATE``: the change is newer than the last sync, and younger than the sync period. ``STUCK``: newer than the
     last sync, and older than that. ``ALTERED``: synced since the change and different all the same: someone else
     wrote."""
@@ -52,12 +52,12 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
         return max(0.0, self.seen_at(change) - change) if self.at is not None or self.last_queued is not None else None
 
 
-def cause_of(change: float, times: Times) -> Cause:
+def cause_of(change: float, times: Times) -> StaleCause:
     if times.last_sync is None:
-        return Cause.UNKNOWN
+        return StaleCause.UNKNOWN
     if times.last_sync >= change:
-        return Cause.ALTERED
-    return Cause.LATE if times.seen_at(change) - change <= times.sync_period else Cause.STUCK
+        return StaleCause.ALTERED
+    return StaleCause.LATE if times.seen_at(change) - change <= times.sync_period else StaleCause.STUCK
 
 
 def changed_at(item: EndpointSlice) -> float | None:

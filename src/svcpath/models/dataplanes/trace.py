@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from svcpath.models.dataplanes.netfilter import Packet as _Packet
-from svcpath.models.dataplanes.netfilter import Walker
+from svcpath.models.dataplanes.netfilter import RulePacket, Walker
 from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Entry, Frontend, Origin, Outcome, ServiceTable, Verdict
+from svcpath.models.dataplanes.table import (
+    ANY_IPV4,
+    ANY_IPV6,
+    Frontend,
+    PacketOutcome,
+    PacketVerdict,
+    ServiceTable,
+    TableEntry,
+    TrafficOrigin,
+)
 
 
 class Packet(NamedTuple):
     """The first packet of a new connection.
 
-    ``source`` is an address (with Origin.NODE "" stands for the node itself), ``protocol`` TCP, UDP or SCTP,
+    ``source`` is an address (with TrafficOrigin.NODE "" stands for the node itself), ``protocol`` TCP, UDP or SCTP,
     ``address`` and ``port`` what the client sends to. ``arriving``: the packet comes in over the wire although its
     source is the node's address, as kube-proxy's own packet tracer has it; else a packet of the node starts at the
     output hook. ``known``: the client may have been here before, and goes to the backend that a set of nftables'
@@ -22,7 +30,7 @@ class Packet(NamedTuple):
     """
 
     source: str
-    origin: Origin
+    origin: TrafficOrigin
     protocol: str
     address: str
     port: int
@@ -30,7 +38,7 @@ class Packet(NamedTuple):
     known: bool = False
 
 
-def trace(table: ServiceTable, packet: Packet) -> Outcome:
+def trace(table: ServiceTable, packet: Packet) -> PacketOutcome:
     """Where a new connection goes. Pure: the same table and packet give the same outcome."""
     return tracer(table).trace(packet)
 
@@ -48,17 +56,17 @@ class Tracer:
         self._by_port: dict[tuple[bool, str, int], list[Frontend]] | None = None
         self.walker = Walker(table.ruleset, table.node_addresses) if table.ruleset is not None else None
 
-    def trace(self, packet: Packet) -> Outcome:
+    def trace(self, packet: Packet) -> PacketOutcome:
         address, source = canonical(packet.address), canonical(packet.source)
         protocol = packet.protocol.upper()
         if self.walker is not None:
             if not source:
                 source = _node_source(self.table, ":" in address)
-            walked = _Packet(source, packet.origin, protocol, address, packet.port, packet.arriving, packet.known)
+            walked = RulePacket(source, packet.origin, protocol, address, packet.port, packet.arriving, packet.known)
             return self.walker.walk(walked)
         return self._looked_up(address, protocol, source, packet)
 
-    def _looked_up(self, address: str, protocol: str, source: str, packet: Packet) -> Outcome:
+    def _looked_up(self, address: str, protocol: str, source: str, packet: Packet) -> PacketOutcome:
         """The dialects that keep a plain map: IPVS, Cilium, Calico."""
         entry = self.table.frontends.get(Frontend(address, protocol, packet.port))
         if entry is None and address in self.table.node_addresses:
@@ -68,12 +76,13 @@ class Tracer:
             entry = self._node_port(":" in address, protocol, packet.port)
         if entry is None:
             # A line that stands under no frontend may be the frontend that was asked for.
-            return Outcome(
-                verdict=Verdict.NONE, undecided=tuple(line for line in self.table.not_understood if not line.chain)
+            return PacketOutcome(
+                verdict=PacketVerdict.NONE,
+                undecided=tuple(line for line in self.table.not_understood if not line.chain),
             )
         return outcome_of(_for_source(entry, source), packet.origin)
 
-    def _node_port(self, ipv6: bool, protocol: str, port: int) -> Entry | None:
+    def _node_port(self, ipv6: bool, protocol: str, port: int) -> TableEntry | None:
         """IPVS lists a node port once per address of the node."""
         if self._by_port is None:
             self._by_port = {}
@@ -86,7 +95,7 @@ class Tracer:
         return self.table.frontends[chosen[0]] if chosen else None
 
 
-def _for_source(entry: Entry, source: str) -> Entry:
+def _for_source(entry: TableEntry, source: str) -> TableEntry:
     """The entry of the longest prefix that holds the source."""
     value = address_value(source)
     best, width = entry, -1
@@ -99,13 +108,15 @@ def _for_source(entry: Entry, source: str) -> Entry:
     return best
 
 
-def outcome_of(entry: Entry, origin: Origin) -> Outcome:
+def outcome_of(entry: TableEntry, origin: TrafficOrigin) -> PacketOutcome:
     if entry.by_origin is not None and origin.value in entry.by_origin:
         return entry.by_origin[origin.value]
-    return entry.outcome if entry.outcome is not None else Outcome(verdict=Verdict.NONE)
+    return entry.outcome if entry.outcome is not None else PacketOutcome(verdict=PacketVerdict.NONE)
 
 
-def policies(table: ServiceTable, frontend: Frontend, sources: Mapping[Origin, str]) -> dict[Origin, Outcome]:
+def policies(
+    table: ServiceTable, frontend: Frontend, sources: Mapping[TrafficOrigin, str]
+) -> dict[TrafficOrigin, PacketOutcome]:
     """The outcome per origin; ``sources`` gives an address that stands for each."""
     walker = tracer(table)
     return {

@@ -19,7 +19,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Object, OtherObject, Service
 from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.models.drain.google import health_checks
-from svcpath.models.drain.terms import REMOVAL, Origin, Term, known, unknown
+from svcpath.models.drain.terms import REMOVAL, Term, TermOrigin, known, unknown
 
 _INTERVAL = (
     "service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval",
@@ -67,7 +67,7 @@ def removal_term(services: Sequence[Service], others: Sequence[Object], health: 
     if not fronts:
         if not services:
             return unknown(REMOVAL, "no Service in the evidence: what stands in front is not shown")
-        return known(REMOVAL, 0.0, Origin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
+        return known(REMOVAL, 0.0, TermOrigin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
     checks = [one.seconds for one in fronts if not one.name and one.seconds is not None]
     named = [one for one in fronts if one.name and one.seconds is not None]
     silent = [one for one in fronts if one.seconds is None]
@@ -79,7 +79,7 @@ def removal_term(services: Sequence[Service], others: Sequence[Object], health: 
     if least < most:
         several = ": which of them stands in front is not told" if len(set(checks)) > 1 else ""
         return unknown(REMOVAL, f"{detail}{several}", low=least, high=most)
-    return known(REMOVAL, most, Origin.MANIFEST, detail)
+    return known(REMOVAL, most, TermOrigin.MANIFEST, detail)
 
 
 def fronts_of(

@@ -19,10 +19,10 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Object
 from svcpath.evidence.facts.node import LoadBalancerHealth
 from svcpath.models.drain.balancers import removal_term
-from svcpath.models.drain.clock import Load, Margins, OnSignal, margins, sidecar_stop, stop
+from svcpath.models.drain.clock import DrainDemand, Margins, OnSignal, margins, sidecar_stop, stop
 from svcpath.models.drain.patch import Patch, suggest
-from svcpath.models.drain.subject import Field, Stopping, Subject
-from svcpath.models.drain.terms import LONGEST, PROPAGATION, REMOVAL, SHUTDOWN, Given, Term, unknown
+from svcpath.models.drain.subject import Field, StoppedContainer, Subject
+from svcpath.models.drain.terms import LONGEST, PROPAGATION, REMOVAL, SHUTDOWN, GivenTerms, Term, unknown
 
 #: A value so large that every margin that depends on it is on its last slope.
 _FAR = 1e7
@@ -32,7 +32,7 @@ REQUESTS = "requests"
 ORDERLY_END = "orderly end"
 
 
-class Outcome(enum.Enum):
+class BudgetOutcome(enum.Enum):
     """HOLDS: with every term known, all margins are positive. LOST: no value of the unknowns makes it hold. OPEN: it
     depends on what is not known."""
 
@@ -62,7 +62,7 @@ class Budget(msgspec.Struct, frozen=True):
     margins: Margins
     finishing: Margins | None
     limits: tuple[Limit, ...]
-    outcome: Outcome
+    outcome: BudgetOutcome
     first: str
     first_field: Field
     patch: Patch | None
@@ -86,12 +86,12 @@ def budget(
     *,
     others: Sequence[Object] = (),
     health: Sequence[LoadBalancerHealth] = (),
-    given: Given | None = None,
+    given: GivenTerms | None = None,
     on_signal: OnSignal | None = None,
 ) -> Budget:
     """Put one workload on the clock. ``others`` are the objects beside it (Ingress, routes), ``health`` what is known of
     load balancers."""
-    said = given or Given()
+    said = given or GivenTerms()
     terms = (
         said.term("removal", REMOVAL, removal_term(subject.services, others, health)),
         said.term(
@@ -105,7 +105,7 @@ def budget(
     first = _best_margins(subject, best, assumed)
     finishing = _best_margins(subject, best, OnSignal.FINISH) if on_signal is None else None
     outcome = _outcome(subject, terms, on_signal)
-    limits = tuple(_limits(subject, terms, on_signal)) if outcome is not Outcome.LOST else ()
+    limits = tuple(_limits(subject, terms, on_signal)) if outcome is not BudgetOutcome.LOST else ()
     to_change, to_change_field = _first_to_change(subject, terms, finishing or first, on_signal)
     return Budget(
         subject=subject,
@@ -117,19 +117,21 @@ def budget(
         outcome=outcome,
         first=to_change,
         first_field=to_change_field,
-        patch=suggest(subject, terms, on_signal) if outcome is not Outcome.HOLDS else None,
+        patch=suggest(subject, terms, on_signal) if outcome is not BudgetOutcome.HOLDS else None,
     )
 
 
 # --- margins ------------------------------------------------------------------------------------------------------
 
 
-def _load(values: dict[str, float]) -> Load:
-    return Load(drained=values[REMOVAL] + values[PROPAGATION], longest=values[LONGEST], shutdown=values[SHUTDOWN])
+def _load(values: dict[str, float]) -> DrainDemand:
+    return DrainDemand(
+        drained=values[REMOVAL] + values[PROPAGATION], longest=values[LONGEST], shutdown=values[SHUTDOWN]
+    )
 
 
 def margins_of(
-    subject: Subject, hooks: dict[str, float], load: Load, on_signal: OnSignal, *, sure: bool = True
+    subject: Subject, hooks: dict[str, float], load: DrainDemand, on_signal: OnSignal, *, sure: bool = True
 ) -> Margins:
     """The margins with every hook at the length given by container name. ``sure``: of hooks that tell the application to
     stop before they end only those count that do so for certain."""
@@ -146,7 +148,7 @@ def margins_of(
     return Margins(found.new_connections, found.requests, whole)
 
 
-def _asked(container: Stopping, on_signal: OnSignal, sure: bool) -> float:
+def _asked(container: StoppedContainer, on_signal: OnSignal, sure: bool) -> float:
     """When the hook itself tells the application to stop."""
     found = container.hook.stop
     if found is None or on_signal is OnSignal.IGNORE or (sure and not found.sure):
@@ -154,7 +156,7 @@ def _asked(container: Stopping, on_signal: OnSignal, sure: bool) -> float:
     return found.at
 
 
-def _hook_choices(subject: Subject, load: Load) -> list[dict[str, float]]:
+def _hook_choices(subject: Subject, load: DrainDemand) -> list[dict[str, float]]:
     """Hook lengths to try: known ones as they are, unknown ones at every value where a margin bends."""
     grace = float(subject.grace)
     last = load.drained + load.longest
@@ -170,7 +172,7 @@ def _hook_choices(subject: Subject, load: Load) -> list[dict[str, float]]:
     return [dict(zip(names, one, strict=True)) for one in itertools.product(*choices)]
 
 
-def _lengths(container: Stopping, bends: Sequence[float]) -> list[float]:
+def _lengths(container: StoppedContainer, bends: Sequence[float]) -> list[float]:
     hook = container.hook
     if hook.known:
         return [hook.low]
@@ -185,13 +187,13 @@ def _best_margins(subject: Subject, values: dict[str, float], on_signal: OnSigna
     return max(every, key=lambda one: (one.smallest, one.new_connections))
 
 
-def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> Outcome:
+def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> BudgetOutcome:
     best = {one.name: one.low for one in terms}
     kindest = on_signal or OnSignal.FINISH
     if _best_margins(subject, best, kindest).negative:
-        return Outcome.LOST
+        return BudgetOutcome.LOST
     if not all(one.bounded for one in terms) or any(one.hook.high is None for one in subject.containers):
-        return Outcome.OPEN
+        return BudgetOutcome.OPEN
     worst = {one.name: one.high if one.high is not None else one.low for one in terms}
     load = _load(worst)
     hardest = on_signal or OnSignal.EXIT
@@ -201,8 +203,8 @@ def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None
         lengths = lengths[:8] + [(high, high) for _, high in lengths[8:]]
     for chosen in itertools.product(*lengths):
         if not margins_of(subject, dict(zip(names, chosen, strict=True)), load, hardest, sure=False).holds:
-            return Outcome.OPEN
-    return Outcome.HOLDS
+            return BudgetOutcome.OPEN
+    return BudgetOutcome.HOLDS
 
 
 # --- what each unknown may still be -------------------------------------------------------------------------------
@@ -276,12 +278,12 @@ def _first_to_change(
     return (hook, place) if on_signal is OnSignal.EXIT else (grace, subject.grace_field)
 
 
-def _waits(container: Stopping) -> float:
+def _waits(container: StoppedContainer) -> float:
     """Seconds for which a container certainly goes on accepting."""
     return min(container.hook.low, _asked(container, OnSignal.EXIT, True))
 
 
-def _hook_to_change(container: Stopping) -> str:
+def _hook_to_change(container: StoppedContainer) -> str:
     hook = container.hook
     if not hook.spelling:
         return f"preStop of container {container.name} (none)"

@@ -9,10 +9,10 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Event, Object, Pod
 from svcpath.models.drain.deletion import Deletion, words
-from svcpath.models.drain.moments import PlaneChange, Remark, Seen, seconds_of
+from svcpath.models.drain.moments import PlaneChange, ReceivedEvent, Remark, seconds_of
 
 
-class Change(enum.Enum):
+class EndpointChange(enum.Enum):
     """What became of an endpoint in its slice, or of a backend in a node's data plane."""
 
     NONE = ""
@@ -36,10 +36,10 @@ class Moment(msgspec.Struct, frozen=True):
     exact: bool = True
     place: str = ""
     subject: str = ""
-    change: Change = Change.NONE
+    change: EndpointChange = EndpointChange.NONE
 
 
-def of_objects(seen: Sequence[Seen], deletions: Sequence[Deletion], zero: float) -> list[Moment]:
+def of_objects(seen: Sequence[ReceivedEvent], deletions: Sequence[Deletion], zero: float) -> list[Moment]:
     """What changed from one state of an object to the next."""
     found: list[Moment] = []
     last: dict[tuple[str, str, str, str], Object] = {}
@@ -61,7 +61,7 @@ def of_objects(seen: Sequence[Seen], deletions: Sequence[Deletion], zero: float)
 
 
 def _pod(
-    one: Seen, pod: Pod, before: Pod | None, at: float, deletions: Sequence[Deletion], zero: float
+    one: ReceivedEvent, pod: Pod, before: Pod | None, at: float, deletions: Sequence[Deletion], zero: float
 ) -> list[Moment]:
     found: list[Moment] = []
     if one.type == "DELETED":
@@ -94,7 +94,7 @@ def _pod(
     return found
 
 
-def _slice(one: Seen, new: EndpointSlice, before: EndpointSlice | None, at: float) -> list[Moment]:
+def _slice(one: ReceivedEvent, new: EndpointSlice, before: EndpointSlice | None, at: float) -> list[Moment]:
     if before is None:
         return []
     old = {address: endpoint for endpoint in before.endpoints or () for address in endpoint.addresses}
@@ -111,17 +111,17 @@ def _slice(one: Seen, new: EndpointSlice, before: EndpointSlice | None, at: floa
     for address in old:
         if address not in now:
             text = f"{address} removed; {new.name} lists {left}"
-            found.append(Moment(at, "slice", text, place=one.place, subject=address, change=Change.REMOVED))
+            found.append(Moment(at, "slice", text, place=one.place, subject=address, change=EndpointChange.REMOVED))
     return found
 
 
-def _condition(endpoint: Endpoint) -> Change:
+def _condition(endpoint: Endpoint) -> EndpointChange:
     if endpoint.ready:
-        return Change.READY
-    return Change.SERVING if endpoint.serving else Change.NOT_SERVING
+        return EndpointChange.READY
+    return EndpointChange.SERVING if endpoint.serving else EndpointChange.NOT_SERVING
 
 
-def _event(one: Seen, event: Event, at: float, zero: float) -> list[Moment]:
+def _event(one: ReceivedEvent, event: Event, at: float, zero: float) -> list[Moment]:
     """Events of the recording's own time; those that a listing repeats from before are left out."""
     happened = seconds_of(event.at) if event.at else one.received
     if one.first or happened < zero - 1:
@@ -163,7 +163,7 @@ def of_planes(planes: Sequence[PlaneChange], zero: float) -> list[Moment]:
             "dataplane",
             _plane(change),
             subject=change.node,
-            change=Change.SENDS if change.present else Change.SENDS_NO_LONGER,
+            change=EndpointChange.SENDS if change.present else EndpointChange.SENDS_NO_LONGER,
         )
         for change in planes
         if change.at >= zero - 5

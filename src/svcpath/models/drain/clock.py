@@ -36,7 +36,7 @@ class OnSignal(enum.Enum):
     IGNORE = "ignore"
 
 
-class Stop(msgspec.Struct, frozen=True):
+class ContainerStop(msgspec.Struct, frozen=True):
     """When one container's hook would end and when it is told to stop and killed, seconds after the delete."""
 
     container: str
@@ -45,21 +45,21 @@ class Stop(msgspec.Struct, frozen=True):
     kill: float
 
 
-def stop(container: str, hook: float, grace: float, asked: float = math.inf) -> Stop:
+def stop(container: str, hook: float, grace: float, asked: float = math.inf) -> ContainerStop:
     """The clock of an ordinary container whose preStop would take ``hook`` seconds; at ``asked`` the hook itself tells the
     application to stop, which is as good as the signal."""
     signal = min(hook, grace)
-    return Stop(container, hook, min(signal, asked), max(grace, signal + MINIMUM_WINDOW))
+    return ContainerStop(container, hook, min(signal, asked), max(grace, signal + MINIMUM_WINDOW))
 
 
-def sidecar_stop(container: str, hook: float, grace: float, others_end: float) -> Stop:
+def sidecar_stop(container: str, hook: float, grace: float, others_end: float) -> ContainerStop:
     """The clock of a sidecar: signalled once its own hook and all that it waits for have ended."""
     end = max(hook, others_end)
     signal = min(end, grace)
-    return Stop(container, end, signal, max(grace, signal + MINIMUM_WINDOW))
+    return ContainerStop(container, end, signal, max(grace, signal + MINIMUM_WINDOW))
 
 
-class Load(msgspec.Struct, frozen=True):
+class DrainDemand(msgspec.Struct, frozen=True):
     """What has to fit into the clock, in seconds.
 
     ``drained``: when the last node or load balancer stops sending new connections (D). ``longest``: the longest request
@@ -96,7 +96,7 @@ class Margins(msgspec.Struct, frozen=True):
         return min(self.new_connections, self.requests, end)
 
 
-def ended(one: Stop, load: Load, on_signal: OnSignal) -> float:
+def ended(one: ContainerStop, load: DrainDemand, on_signal: OnSignal) -> float:
     """When a container has ended, seconds after the delete: by itself, else at its kill."""
     if on_signal is OnSignal.IGNORE:
         return one.kill
@@ -107,7 +107,11 @@ def ended(one: Stop, load: Load, on_signal: OnSignal) -> float:
 
 
 def margins(
-    on_path: Sequence[Stop], off_path: Sequence[Stop], grace: float, load: Load, on_signal: OnSignal
+    on_path: Sequence[ContainerStop],
+    off_path: Sequence[ContainerStop],
+    grace: float,
+    load: DrainDemand,
+    on_signal: OnSignal,
 ) -> Margins:
     """The three margins of a Pod.
 
@@ -127,7 +131,11 @@ def margins(
 
 
 def _orderly_end(
-    on_path: Sequence[Stop], off_path: Sequence[Stop], grace: float, load: Load, on_signal: OnSignal
+    on_path: Sequence[ContainerStop],
+    off_path: Sequence[ContainerStop],
+    grace: float,
+    load: DrainDemand,
+    on_signal: OnSignal,
 ) -> float | None:
     if on_signal is OnSignal.IGNORE:
         return None

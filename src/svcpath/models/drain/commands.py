@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from svcpath.models.drain.lengths import UNKNOWN, Length, Status, Stop
+from svcpath.models.drain.lengths import UNKNOWN, CommandEnd, CommandStop, Length
 
 #: Programs that return at once; what they set off goes on by itself.
 QUICK = frozenset(
@@ -134,22 +134,22 @@ def command(words: Sequence[str], shell: Script) -> Length:
         return shell(operands)
     if program in QUICK:
         return _quick(program, operands)
-    return Length(0.0, None, status=Status.ASSUMED, ends=None if program in (".", "source", "eval") else False)
+    return Length(0.0, None, status=CommandEnd.ASSUMED, ends=None if program in (".", "source", "eval") else False)
 
 
 def _quick(program: str, operands: Sequence[str]) -> Length:
     bound = _transfer_bound(program, operands)
     name = f"{program} (at most {bound:g} s)" if bound else program
     if program == "false":
-        status = Status.FAILS
+        status = CommandEnd.FAILS
     elif program in _TESTS or (program in ("kill", "killall", "pkill") and "-0" in operands):
-        status = Status.MAYBE
+        status = CommandEnd.MAYBE
     else:
-        status = Status.SUCCEEDS if program in _SUCCEED else Status.ASSUMED
+        status = CommandEnd.SUCCEEDS if program in _SUCCEED else CommandEnd.ASSUMED
     return Length(0.0, 0.0, (name,), status, _stop(program, operands))
 
 
-def _stop(program: str, operands: Sequence[str]) -> Stop | None:
+def _stop(program: str, operands: Sequence[str]) -> CommandStop | None:
     """Whether a command tells the container's main process to stop, or another that may be it."""
     if program in _STOPPING:
         orders, option = _STOPPING[program]
@@ -158,13 +158,13 @@ def _stop(program: str, operands: Sequence[str]) -> Stop | None:
             for at, word in enumerate(operands)
             if word in orders and (not option or (at and operands[at - 1] == option) or program.endswith("ctl"))
         ]
-        return Stop(0.0, True, f"{program} {given[0]}") if given else None
+        return CommandStop(0.0, True, f"{program} {given[0]}") if given else None
     if program in ("kill", "pkill", "killall"):
         return _killed(program, operands)
-    return Stop(0.0, False, program) if program == "supervisorctl" and "stop" in operands else None
+    return CommandStop(0.0, False, program) if program == "supervisorctl" and "stop" in operands else None
 
 
-def _killed(program: str, operands: Sequence[str]) -> Stop | None:
+def _killed(program: str, operands: Sequence[str]) -> CommandStop | None:
     signal = "TERM"
     targets = []
     rest = iter(operands)
@@ -178,7 +178,7 @@ def _killed(program: str, operands: Sequence[str]) -> Stop | None:
     if signal.upper().removeprefix("SIG") not in _STOP_SIGNALS:
         return None
     # Process 1 is the container's own; of any other it is not told whether it takes the traffic.
-    return Stop(0.0, program == "kill" and targets == ["1"], program) if targets else None
+    return CommandStop(0.0, program == "kill" and targets == ["1"], program) if targets else None
 
 
 def _without_options(words: list[str], with_value: str) -> list[str]:
@@ -210,7 +210,7 @@ def _sleep(operands: list[str]) -> Length:
     wrong = no_time(operands, expanded=True)
     if wrong or not operands:
         fault = f"runs sleep with {wrong!r}, which is no time" if wrong else "runs sleep without a time"
-        return Length(status=Status.FAILS, fault=fault)
+        return Length(status=CommandEnd.FAILS, fault=fault)
     amounts = [_amount(word) for word in operands if word != "--"]
     if not amounts or any(amount is None for amount in amounts):
         return UNKNOWN  # a word that turns out to be no time makes it fail at once
@@ -229,7 +229,7 @@ def _timeout(operands: list[str], shell: Script) -> Length:
     """timeout(1): its limit bounds whatever runs under it. That of Windows waits, and fails where it has no console."""
     windows = [operands[at + 1] for at, word in enumerate(operands[:-1]) if word.lower() == "/t"]
     if windows and windows[0].isdecimal() and len(windows[0]) < 7:
-        return Length(0.0, float(windows[0]), status=Status.MAYBE)
+        return Length(0.0, float(windows[0]), status=CommandEnd.MAYBE)
     operands = _without_options(operands, "ks")
     limit = _amount(operands[0]) if operands else None
     if limit is None:
@@ -238,7 +238,7 @@ def _timeout(operands: list[str], shell: Script) -> Length:
     if not limit:
         return inner
     high = limit if inner.high is None else min(inner.high, limit)
-    return Length(min(inner.low, limit), high, inner.assumed, Status.MAYBE, inner.stop, fault=inner.fault)
+    return Length(min(inner.low, limit), high, inner.assumed, CommandEnd.MAYBE, inner.stop, fault=inner.fault)
 
 
 def _power_shell(program: str, operands: list[str]) -> Length:

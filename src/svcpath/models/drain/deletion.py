@@ -13,10 +13,10 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import ContainerStatus, Endpoint, EndpointSlice, Pod
 from svcpath.models.drain.hooks import hook_of
-from svcpath.models.drain.moments import PlaneChange, Seen, seconds_of
+from svcpath.models.drain.moments import PlaneChange, ReceivedEvent, seconds_of
 
 
-class Exit(msgspec.Struct, frozen=True):
+class ContainerExit(msgspec.Struct, frozen=True):
     """How one container ended; ``at`` when the watch saw it, ``finished`` the API's own stamp, seconds after 0."""
 
     container: str
@@ -44,7 +44,7 @@ class Deletion(msgspec.Struct, frozen=True):
     noticed: float | None
     conditions: str
     hook_ends: float | None
-    exits: tuple[Exit, ...]
+    exits: tuple[ContainerExit, ...]
     removed: float | None
     gone: float | None
     planes: tuple[tuple[str, float, float], ...]
@@ -54,7 +54,7 @@ class Deletion(msgspec.Struct, frozen=True):
         return max((one.at for one in self.exits), default=None)
 
     @property
-    def killed(self) -> tuple[Exit, ...]:
+    def killed(self) -> tuple[ContainerExit, ...]:
         """Containers that the kubelet killed when the grace period was used up: 137 at its end, and not for memory."""
         deadline = max(float(self.grace), (self.hook_ends or 0.0) + 2)
         return tuple(
@@ -64,7 +64,7 @@ class Deletion(msgspec.Struct, frozen=True):
         )
 
 
-def deletions_of(seen: Sequence[Seen], planes: Sequence[PlaneChange]) -> tuple[Deletion, ...]:
+def deletions_of(seen: Sequence[ReceivedEvent], planes: Sequence[PlaneChange]) -> tuple[Deletion, ...]:
     """Every deletion of a recording, which is in the order of receipt."""
     return tuple(_deletion(name, seen, planes) for name in _deleted(seen))
 
@@ -72,7 +72,7 @@ def deletions_of(seen: Sequence[Seen], planes: Sequence[PlaneChange]) -> tuple[D
 _Name = tuple[str, str, str]
 
 
-def _deleted(seen: Iterable[Seen]) -> list[_Name]:
+def _deleted(seen: Iterable[ReceivedEvent]) -> list[_Name]:
     """Pods (namespace, name, uid) that are being deleted in the recording, in the order in which it was seen."""
     found: dict[_Name, None] = {}
     for one in seen:
@@ -81,7 +81,7 @@ def _deleted(seen: Iterable[Seen]) -> list[_Name]:
     return list(found)
 
 
-def _deletion(name: _Name, seen: Sequence[Seen], planes: Sequence[PlaneChange]) -> Deletion:
+def _deletion(name: _Name, seen: Sequence[ReceivedEvent], planes: Sequence[PlaneChange]) -> Deletion:
     states = [one for one in seen if isinstance(one.obj, Pod) and _is(one.obj, name)]
     stamped = next(one for one in states if one.obj.deleting)
     pod: Pod = stamped.obj
@@ -125,8 +125,8 @@ def _hook_ends(pod: Pod, grace: int) -> float | None:
     return max((min(one.low, float(grace)) for one in hooks), default=0.0)
 
 
-def _exits(states: Sequence[Seen], zero: float) -> list[Exit]:
-    found: dict[str, Exit] = {}
+def _exits(states: Sequence[ReceivedEvent], zero: float) -> list[ContainerExit]:
+    found: dict[str, ContainerExit] = {}
     for one in states:
         statuses: tuple[ContainerStatus, ...] = (
             *(one.obj.status.container_statuses or ()),
@@ -139,7 +139,9 @@ def _exits(states: Sequence[Seen], zero: float) -> list[Exit]:
             finished = seconds_of(ended.finished_at) - zero if ended.finished_at else None
             if finished is not None and finished < -1:
                 continue  # an init container that ended long before
-            found[status.name] = Exit(status.name, ended.exit_code, ended.reason or "", one.received - zero, finished)
+            found[status.name] = ContainerExit(
+                status.name, ended.exit_code, ended.reason or "", one.received - zero, finished
+            )
     return list(found.values())
 
 
@@ -152,7 +154,7 @@ def _mine(endpoint: Endpoint, pod: Pod) -> bool:
     return bool(set(endpoint.addresses) & set(pod.ips))
 
 
-def _slices(seen: Sequence[Seen], pod: Pod, zero: float) -> tuple[float | None, str, float | None]:
+def _slices(seen: Sequence[ReceivedEvent], pod: Pod, zero: float) -> tuple[float | None, str, float | None]:
     """When slices first showed the Pod leaving, with which conditions, and when the last slice listed it no more."""
     noticed: float | None = None
     conditions = ""

@@ -14,7 +14,7 @@ import msgspec
 
 from svcpath.evidence.facts.kubernetes import LifecycleHandler
 from svcpath.models.drain.commands import QUICK, SHELLS, base, command, no_time
-from svcpath.models.drain.lengths import Stop
+from svcpath.models.drain.lengths import CommandStop
 from svcpath.models.drain.scripts import shell
 
 
@@ -34,7 +34,7 @@ class Hook(msgspec.Struct, frozen=True):
     assumed: tuple[str, ...] = ()
     needs: str = ""
     broken: str = ""
-    stop: Stop | None = None
+    stop: CommandStop | None = None
     refused: str = ""
 
     @property

@@ -10,7 +10,7 @@ import enum
 import msgspec
 
 
-class Status(enum.Enum):
+class CommandEnd(enum.Enum):
     """How a command ends, for what follows ``&&`` and ``||``.
 
     ASSUMED is taken to succeed before ``&&``, yet what follows ``||`` may run as well; MAYBE decides nothing.
@@ -22,7 +22,7 @@ class Status(enum.Enum):
     FAILS = "fails"
 
 
-class Stop(msgspec.Struct, frozen=True):
+class CommandStop(msgspec.Struct, frozen=True):
     """The command tells the container's main process to stop, ``at`` seconds after it began; ``sure`` that it does."""
 
     at: float
@@ -39,8 +39,8 @@ class Length(msgspec.Struct, frozen=True):
     low: float = 0.0
     high: float | None = 0.0
     assumed: tuple[str, ...] = ()
-    status: Status = Status.SUCCEEDS
-    stop: Stop | None = None
+    status: CommandEnd = CommandEnd.SUCCEEDS
+    stop: CommandStop | None = None
     ends: bool | None = False
     fault: str = ""
 
@@ -79,14 +79,16 @@ class Length(msgspec.Struct, frozen=True):
 
     def in_subshell(self) -> Length:
         """An exit ends the subshell alone."""
-        return msgspec.structs.replace(self, ends=False, status=Status.MAYBE if self.ends is not False else self.status)
+        return msgspec.structs.replace(
+            self, ends=False, status=CommandEnd.MAYBE if self.ends is not False else self.status
+        )
 
 
-def _later(stop: Stop | None, before: Length) -> Stop | None:
+def _later(stop: CommandStop | None, before: Length) -> CommandStop | None:
     if stop is None:
         return None
-    return Stop(before.low + stop.at, stop.sure and before.high == before.low, stop.program)
+    return CommandStop(before.low + stop.at, stop.sure and before.high == before.low, stop.program)
 
 
 #: Nothing can be read off.
-UNKNOWN = Length(0.0, None, status=Status.ASSUMED)
+UNKNOWN = Length(0.0, None, status=CommandEnd.ASSUMED)

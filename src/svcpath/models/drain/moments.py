@@ -11,7 +11,7 @@ import msgspec
 from svcpath.errors import FormatError
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ReceivedEvent(msgspec.Struct, frozen=True):
     """One watch event: ``received`` is seconds since the epoch on the recorder's clock; ``type`` ADDED, MODIFIED or
     DELETED. ``first`` marks the state that a listing gave before the watch began."""
 
@@ -52,7 +52,7 @@ class Remark(msgspec.Struct, frozen=True):
         return pod in self.text.split()
 
 
-class Connection(msgspec.Struct, frozen=True):
+class SampledConnection(msgspec.Struct, frozen=True):
     """One connection or request of a sampler, seconds since the epoch (None: not reached).
 
     ``due`` is when the schedule wanted it, ``start`` when it began. ``peer`` is the Pod that answered, by its own name or

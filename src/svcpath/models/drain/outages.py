@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from svcpath.models.drain.moments import Connection
+from svcpath.models.drain.moments import SampledConnection
 
 
 class Outage(msgspec.Struct, frozen=True):
@@ -20,12 +20,12 @@ class Outage(msgspec.Struct, frozen=True):
     after: float
 
 
-def outages(connections: Sequence[Connection], zero: float = 0.0) -> list[Outage]:
+def outages(connections: Sequence[SampledConnection], zero: float = 0.0) -> list[Outage]:
     """Runs of new connections that failed, in the order of their start, with the uncertainty of each edge."""
     ordered = sorted((one for one in connections if one.kind == "new"), key=lambda one: one.start)
     found: list[Outage] = []
-    run: list[Connection] = []
-    good: Connection | None = None
+    run: list[SampledConnection] = []
+    good: SampledConnection | None = None
     for one in ordered:
         if one.outcome != "ok":
             run.append(one)
@@ -39,7 +39,9 @@ def outages(connections: Sequence[Connection], zero: float = 0.0) -> list[Outage
     return found
 
 
-def _outage(run: Sequence[Connection], before: Connection | None, after: Connection | None, zero: float) -> Outage:
+def _outage(
+    run: Sequence[SampledConnection], before: SampledConnection | None, after: SampledConnection | None, zero: float
+) -> Outage:
     first, last = run[0], run[-1]
     return Outage(
         start=first.start - zero,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from svcpath.evidence.facts.kubernetes import Workload
 from svcpath.models.drain.changes import Moment
-from svcpath.models.drain.moments import Remark, Seen
+from svcpath.models.drain.moments import ReceivedEvent, Remark
 
 
 def complete(workload: Workload) -> bool:
@@ -19,7 +19,7 @@ def complete(workload: Workload) -> bool:
     return updated >= desired and (status.replicas or 0) <= updated and available >= updated
 
 
-def of_rollouts(seen: Sequence[Seen], zero: float) -> list[Moment]:
+def of_rollouts(seen: Sequence[ReceivedEvent], zero: float) -> list[Moment]:
     """Each time a Deployment became complete, or ceased to be."""
     found = []
     for state, workload in _turns(seen):
@@ -31,7 +31,7 @@ def of_rollouts(seen: Sequence[Seen], zero: float) -> list[Moment]:
     return found
 
 
-def _turns(seen: Sequence[Seen]) -> Iterator[tuple[Seen, Workload]]:
+def _turns(seen: Sequence[ReceivedEvent]) -> Iterator[tuple[ReceivedEvent, Workload]]:
     """The states in which a Deployment is complete and was not in the one before, or the other way round."""
     last: dict[str, bool] = {}
     for state in seen:
@@ -43,7 +43,7 @@ def _turns(seen: Sequence[Seen]) -> Iterator[tuple[Seen, Workload]]:
             last[workload.name] = done
 
 
-def reported(seen: Sequence[Seen], remarks: Sequence[Remark], zero: float) -> float | None:
+def reported(seen: Sequence[ReceivedEvent], remarks: Sequence[Remark], zero: float) -> float | None:
     """When the rollout was first reported complete after 0."""
     told = [remark.at - zero for remark in remarks if remark.rolled_out]
     told += [state.received - zero for state, workload in _turns(seen) if complete(workload) and state.received > zero]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from svcpath.models.drain.commands import command
-from svcpath.models.drain.lengths import UNKNOWN, Length, Status
+from svcpath.models.drain.lengths import UNKNOWN, CommandEnd, Length
 
 _OPENING = frozenset(("for", "while", "until", "if", "case", "select"))
 _CLOSING = frozenset(("done", "fi", "esac"))
@@ -130,17 +130,17 @@ class _Reader:
         if operator == "\0&":
             return total.then(length.in_background())
         if joined == "&&":
-            if total.status is Status.FAILS:
+            if total.status is CommandEnd.FAILS:
                 return total
-            return total.then(length.perhaps() if total.status is Status.MAYBE else length)
+            return total.then(length.perhaps() if total.status is CommandEnd.MAYBE else length)
         if joined == "||":
-            if total.status is Status.SUCCEEDS:
+            if total.status is CommandEnd.SUCCEEDS:
                 return total
-            if total.status is Status.FAILS:
+            if total.status is CommandEnd.FAILS:
                 return total.then(length)
-            status = Status.ASSUMED if length.status is Status.SUCCEEDS else Status.MAYBE
+            status = CommandEnd.ASSUMED if length.status is CommandEnd.SUCCEEDS else CommandEnd.MAYBE
             return total.then(msgspec.structs.replace(length.perhaps(), status=status))
-        failing = length.status in (Status.FAILS, Status.MAYBE) and operator not in ("\0&&", "\0||")
+        failing = length.status in (CommandEnd.FAILS, CommandEnd.MAYBE) and operator not in ("\0&&", "\0||")
         if self.errors_end and failing and length.ends is False:
             length = msgspec.structs.replace(length, ends=None)
         return total.then(length)
@@ -223,13 +223,13 @@ class _Reader:
             if not nested:
                 break
             begins = begins and word in _BEFORE_COMMAND
-        return Length(0.0, None, status=Status.MAYBE, ends=ends)
+        return Length(0.0, None, status=CommandEnd.MAYBE, ends=ends)
 
     def simple(self, words: list[str]) -> Length:
         if words[0] == "!":
             found = self.simple(words[1:]) if words[1:] else Length()
-            inverted = {Status.SUCCEEDS: Status.FAILS, Status.FAILS: Status.SUCCEEDS}
-            return msgspec.structs.replace(found, status=inverted.get(found.status, Status.MAYBE))
+            inverted = {CommandEnd.SUCCEEDS: CommandEnd.FAILS, CommandEnd.FAILS: CommandEnd.SUCCEEDS}
+            return msgspec.structs.replace(found, status=inverted.get(found.status, CommandEnd.MAYBE))
         if words[0] in ("exit", "return"):
             return Length(ends=True)
         if words[0] == "set" and any(re.fullmatch(r"-[a-z]*e[a-z]*|errexit", word) for word in words[1:]):

@@ -28,7 +28,7 @@ _REVISION_TIMEOUT = 300
 _QUEUE_PROXY = Hook(0.0, None, "httpGet")
 
 
-class Stopping(msgspec.Struct, frozen=True):
+class StoppedContainer(msgspec.Struct, frozen=True):
     """One container and how it is stopped. ``field`` is its place in the object, ``has_lifecycle`` whether that is in it."""
 
     name: str
@@ -55,7 +55,7 @@ class Subject(msgspec.Struct, frozen=True):
     name: str
     grace: int
     grace_is_default: bool
-    containers: tuple[Stopping, ...]
+    containers: tuple[StoppedContainer, ...]
     template: Field
     serves: bool
     services: tuple[Service, ...] = ()
@@ -68,11 +68,11 @@ class Subject(msgspec.Struct, frozen=True):
         return f"{self.kind} {self.name}"
 
     @property
-    def ordinary(self) -> tuple[Stopping, ...]:
+    def ordinary(self) -> tuple[StoppedContainer, ...]:
         return tuple(one for one in self.containers if not one.sidecar)
 
     @property
-    def on_path(self) -> tuple[Stopping, ...]:
+    def on_path(self) -> tuple[StoppedContainer, ...]:
         return tuple(one for one in self.ordinary if one.on_path)
 
     @property
@@ -184,9 +184,9 @@ def _counted(grace: int) -> int:
     return 1 if grace < 0 else grace
 
 
-def _stopping(container: Container, on_path: bool, sidecar: bool, field: Field) -> Stopping:
+def _stopping(container: Container, on_path: bool, sidecar: bool, field: Field) -> StoppedContainer:
     lifecycle = container.lifecycle
-    return Stopping(
+    return StoppedContainer(
         name=container.name,
         image=container.image,
         hook=hook_of(lifecycle.pre_stop if lifecycle else None),

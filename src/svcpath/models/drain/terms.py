@@ -17,7 +17,7 @@ HOOK = "preStop"
 GRACE = "grace period"
 
 
-class Origin(enum.Enum):
+class TermOrigin(enum.Enum):
     MEASURED = "measured"
     MANIFEST = "manifest"
     FLAG = "flag"
@@ -31,7 +31,7 @@ class Term(msgspec.Struct, frozen=True):
     name: str
     low: float
     high: float | None
-    origin: Origin
+    origin: TermOrigin
     detail: str = ""
 
     @property
@@ -47,15 +47,15 @@ class Term(msgspec.Struct, frozen=True):
         return self.high is not None
 
 
-def known(name: str, seconds: float, origin: Origin, detail: str = "") -> Term:
+def known(name: str, seconds: float, origin: TermOrigin, detail: str = "") -> Term:
     return Term(name, seconds, seconds, origin, detail)
 
 
 def unknown(name: str, detail: str = "", *, low: float = 0.0, high: float | None = None) -> Term:
-    return Term(name, low, high, Origin.UNKNOWN, detail)
+    return Term(name, low, high, TermOrigin.UNKNOWN, detail)
 
 
-class Given(msgspec.Struct, frozen=True):
+class GivenTerms(msgspec.Struct, frozen=True):
     """What the user or a recording says of the terms, in seconds; None is not said. ``measured`` names the fields that
     come from a recording."""
 
@@ -72,11 +72,11 @@ class Given(msgspec.Struct, frozen=True):
         if seconds is None:
             return otherwise
         if field in self.measured:
-            return known(name, seconds, Origin.MEASURED, dict(self.details).get(field, ""))
+            return known(name, seconds, TermOrigin.MEASURED, dict(self.details).get(field, ""))
         flag = {"removal": "lb-removal", "longest": "longest-request"}.get(field, field)
-        return known(name, seconds, Origin.FLAG, f"--{flag}")
+        return known(name, seconds, TermOrigin.FLAG, f"--{flag}")
 
-    def filled(self, recorded: Given) -> Given:
+    def filled(self, recorded: GivenTerms) -> GivenTerms:
         """The same with what a recording measured, where the user said nothing."""
         taken = {
             field: getattr(recorded, field)

@@ -11,29 +11,29 @@ import msgspec
 
 from svcpath.models.drain.changes import Moment, computed, of_objects, of_planes, of_remarks
 from svcpath.models.drain.deletion import Deletion, deletions_of
-from svcpath.models.drain.moments import Connection, PlaneChange, Remark, Seen
+from svcpath.models.drain.moments import PlaneChange, ReceivedEvent, Remark, SampledConnection
 from svcpath.models.drain.outages import Outage, outages
 from svcpath.models.drain.rollouts import of_rollouts, reported
 
 
-class Timeline(msgspec.Struct, frozen=True):
+class DrainTimeline(msgspec.Struct, frozen=True):
     """``zero`` is the epoch time of the axis; moments in order; ``remarks`` as the clients' logs have them."""
 
     zero: float
     deletions: tuple[Deletion, ...]
     moments: tuple[Moment, ...]
-    connections: tuple[Connection, ...]
+    connections: tuple[SampledConnection, ...]
     outages: tuple[Outage, ...]
     rollout_reported: float | None
     remarks: tuple[Remark, ...] = ()
 
 
 def timeline(
-    seen: Sequence[Seen],
+    seen: Sequence[ReceivedEvent],
     remarks: Sequence[Remark] = (),
-    connections: Sequence[Connection] = (),
+    connections: Sequence[SampledConnection] = (),
     planes: Sequence[PlaneChange] = (),
-) -> Timeline:
+) -> DrainTimeline:
     """Put a recording on one axis. Its 0 is the first deletion's, or the first thing recorded where nothing is deleted."""
     ordered = sorted(seen, key=lambda one: one.received)
     deletions = deletions_of(ordered, planes)
@@ -47,7 +47,7 @@ def timeline(
         *of_rollouts(ordered, zero),
     ]
     moments.sort(key=lambda one: (round(one.at, 6), one.kind))
-    return Timeline(
+    return DrainTimeline(
         zero=zero,
         deletions=deletions,
         moments=tuple(moments),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from svcpath.models.drain.deletion import Deletion
-from svcpath.models.drain.timeline import Timeline
+from svcpath.models.drain.timeline import DrainTimeline
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class Said(msgspec.Struct, frozen=True):
     text: str
 
 
-def findings(found: Timeline) -> tuple[Said, ...]:
+def findings(found: DrainTimeline) -> tuple[Said, ...]:
     return (
         *(said for one in found.deletions for said in _ends(found, one)),
         *_lost(found),
@@ -26,7 +26,7 @@ def findings(found: Timeline) -> tuple[Said, ...]:
     )
 
 
-def _ends(found: Timeline, one: Deletion) -> Iterator[Said]:
+def _ends(found: DrainTimeline, one: Deletion) -> Iterator[Said]:
     for each in one.killed:
         signal = f"its stop signal at {one.hook_ends:.1f} s" if one.hook_ends is not None else "its stop signal"
         lost = requests_lost(found, one)
@@ -47,7 +47,7 @@ def _ends(found: Timeline, one: Deletion) -> Iterator[Said]:
         )
 
 
-def requests_lost(found: Timeline, one: Deletion) -> int | None:
+def requests_lost(found: DrainTimeline, one: Deletion) -> int | None:
     """How many requests on this Pod were cut; None when no client was recorded."""
     mine = [each for each in found.connections if each.peer and each.peer in (one.pod, *one.addresses)]
     noted = [remark.status for remark in found.remarks if remark.status is not None and remark.names(one.pod)]
@@ -57,7 +57,7 @@ def requests_lost(found: Timeline, one: Deletion) -> int | None:
     return cut + sum(1 for status in noted if status // 100 not in (2, 3))
 
 
-def _lost(found: Timeline) -> Iterator[Said]:
+def _lost(found: DrainTimeline) -> Iterator[Said]:
     for one in found.outages:
         edge = f" (the edges may lie {one.before:.2f} s earlier and {one.after:.2f} s later)"
         yield Said(
@@ -67,7 +67,7 @@ def _lost(found: Timeline) -> Iterator[Said]:
         )
 
 
-def _rollout(found: Timeline) -> Iterator[Said]:
+def _rollout(found: DrainTimeline) -> Iterator[Said]:
     reported = found.rollout_reported
     if reported is None:
         return

@@ -7,7 +7,7 @@ For a caller:
 (Corefile and Kubernetes objects), a live server (evidence.sources.dns), or several with :class:`Layered`.
 - :func:`resolve` runs one resolver (names in :data:`RESOLVERS`, see :func:`canonical`) and returns a
 :class:`Resolution`: every way the lookup can go, each a :class:`Trace` of steps (queries, answers, the rule that led
-on) and an :class:`Outcome`. ``resolution.outcome`` is None when chance or an unknown answer decides; then ``outcomes``
+on) and an :class:`LookupOutcome`. ``resolution.outcome`` is None when chance or an unknown answer decides; then ``outcomes``
 and ``trace.assumed`` say what is possible and on what it hangs.
 - :func:`compare` gives the table of all resolvers, the first point where they part, and the mends, each re-run.
   :func:`ladder` turns a trace into one rung for each name asked. :func:`silent_seconds` is the time with silent
@@ -24,14 +24,14 @@ from svcpath.models.resolvers.base import (
     Answer,
     Batch,
     Fork,
+    LookupOutcome,
     Model,
-    Outcome,
     Query,
     Resolution,
-    Rule,
+    ResolverRule,
     Step,
     Trace,
-    Unknown,
+    UnknownAnswer,
     World,
     run,
 )
@@ -66,16 +66,16 @@ __all__ = [
     "Fork",
     "Layered",
     "Line",
+    "LookupOutcome",
     "Mend",
     "Model",
-    "Outcome",
     "Query",
     "RecordedWorld",
     "Resolution",
-    "Rule",
+    "ResolverRule",
     "Step",
     "Trace",
-    "Unknown",
+    "UnknownAnswer",
     "World",
     "build",
     "canonical",

@@ -5,7 +5,7 @@ and at its times (a virtual clock that starts at 0 with the lookup), and ends in
 knows no network: :func:`run` drives it with a world that answers (recorded answers, the CoreDNS model, a live server).
 
 Where the real outcome hangs on packet order or chance the model yields a :class:`Fork`; where the world does not know
-an answer it says :class:`Unknown`. Either way every branch is run, so that nothing is ever picked silently.
+an answer it says :class:`UnknownAnswer`. Either way every branch is run, so that nothing is ever picked silently.
 
 Rcodes are IANA's names; three more say that there was no usable reply: TIMEOUT (silence), UNREACHABLE (ICMP port
 unreachable, or a refused TCP connection) and CLOSED (the TCP connection ended before a reply).
@@ -21,7 +21,7 @@ import msgspec
 from svcpath.errors import ModelError
 
 
-class Rule(msgspec.Struct, frozen=True, gc=False):
+class ResolverRule(msgspec.Struct, frozen=True, gc=False):
     """Why a resolver went on as it did: a sentence, and the source file, function and version it was read in."""
 
     text: str
@@ -97,7 +97,7 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
         return self.rcode
 
 
-class Unknown(msgspec.Struct, frozen=True, gc=False):
+class UnknownAnswer(msgspec.Struct, frozen=True, gc=False):
     """The world can't say what the answer is: why, and the answers it might be (label, then the answer by type)."""
 
     reason: str
@@ -112,7 +112,7 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     """
 
     queries: tuple[Query, ...]
-    rule: Rule
+    rule: ResolverRule
     ordered: bool = False
     racy: bool = False
 
@@ -124,7 +124,7 @@ class Fork(msgspec.Struct, frozen=True, gc=False):
     labels: tuple[str, ...]
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class LookupOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What the application sees.
 
     ``code`` is the symbol (EAI_NODATA, ARES_ENOTFOUND, NXDOMAIN, ...), ``number`` its value where it has one, ``text``
@@ -138,7 +138,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     number: int | None = None
     text: str = ""
     flags: tuple[str, ...] = ()
-    rule: Rule
+    rule: ResolverRule
     seconds: float = 0.0
     memory: tuple[str, ...] = ()
 
@@ -162,7 +162,7 @@ class Trace(msgspec.Struct, frozen=True, gc=False):
     """One way a lookup can go; ``assumed`` names what chance or an unknown answer was taken to be."""
 
     steps: tuple[Step, ...]
-    outcome: Outcome
+    outcome: LookupOutcome
     assumed: tuple[str, ...] = ()
 
     @property
@@ -183,7 +183,7 @@ class Resolution(msgspec.Struct, frozen=True, gc=False):
         return self.traces[0]
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> LookupOutcome | None:
         """The outcome if every branch ends alike, else None: it hangs on what ``assumed`` names."""
         first = self.traces[0].outcome
         if not self.complete or any(trace.outcome.same != first.same for trace in self.traces[1:]):
@@ -191,9 +191,9 @@ class Resolution(msgspec.Struct, frozen=True, gc=False):
         return first
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[LookupOutcome, ...]:
         """The different outcomes that are possible, in order of discovery."""
-        seen: dict[tuple[object, ...], Outcome] = {}
+        seen: dict[tuple[object, ...], LookupOutcome] = {}
         for trace in self.traces:
             seen.setdefault(trace.outcome.same, trace.outcome)
         return tuple(seen.values())
@@ -201,7 +201,7 @@ class Resolution(msgspec.Struct, frozen=True, gc=False):
 
 T = TypeVar("T")
 Part = Generator["Batch | Fork", "tuple[Answer, ...] | int", T]
-Asking = Part[Outcome]
+Asking = Part[LookupOutcome]
 
 
 class Model(Protocol):
@@ -215,7 +215,7 @@ class Model(Protocol):
 
 
 class World(Protocol):
-    def answer(self, query: Query) -> Answer | Unknown: ...
+    def answer(self, query: Query) -> Answer | UnknownAnswer: ...
 
 
 def ask(batch: Batch) -> Part[tuple[Answer, ...]]:
@@ -245,12 +245,12 @@ MALFORMED = Answer("FORMERR", note="the query itself is malformed: a server answ
 UNREADABLE = Answer("FORMERR", bare=True, note="the name is longer than DNS can carry")
 MAX_TRACES = 128
 MAX_STEPS = 4096
-UNFINISHED = Rule(f"not followed beyond {MAX_STEPS} rounds of queries", "svcpath")
+UNFINISHED = ResolverRule(f"not followed beyond {MAX_STEPS} rounds of queries", "svcpath")
 
 
-def _unfinished(batch: Batch) -> Outcome:
+def _unfinished(batch: Batch) -> LookupOutcome:
     text = f"still asking after {MAX_STEPS} rounds of queries (attempts and search list without a sane limit)"
-    return Outcome(ok=False, code="UNFINISHED", text=text, rule=UNFINISHED, seconds=batch.queries[-1].sent)
+    return LookupOutcome(ok=False, code="UNFINISHED", text=text, rule=UNFINISHED, seconds=batch.queries[-1].sent)
 
 
 def run(
@@ -289,9 +289,9 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
                 answers = []
                 for query in request.queries:
                     answer = answer_of(query)
-                    if query.malformed and (isinstance(answer, Unknown) or not answer.silent):
+                    if query.malformed and (isinstance(answer, UnknownAnswer) or not answer.silent):
                         answer = MALFORMED
-                    if isinstance(answer, Unknown):
+                    if isinstance(answer, UnknownAnswer):
                         alternatives = answer.alternatives or ALTERNATIVES
                         key = query.name.lower()
                         if key not in believed:
@@ -309,7 +309,7 @@ def _drive(asking: Asking, world: World, pending: list[tuple[int, ...]]) -> Trac
                 assumed.append(f"{request.reason}: {request.labels[choice]}")
                 request = asking.send(choice)
     except StopIteration as stop:
-        outcome: Outcome = stop.value
+        outcome: LookupOutcome = stop.value
         return Trace(tuple(steps), outcome, tuple(assumed))
 
 

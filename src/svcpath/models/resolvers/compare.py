@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from svcpath.models.resolvers import registry
-from svcpath.models.resolvers.base import Answer, Outcome, Query, Resolution, Trace, World, run
+from svcpath.models.resolvers.base import Answer, LookupOutcome, Query, Resolution, Trace, World, run
 from svcpath.models.resolvers.environment import INET, UNSPEC, Environment, c_fields, split_lines
 
 
@@ -40,8 +40,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     environment: Environment
     resolution: Resolution
-    outcome: Outcome | None
-    outcomes: tuple[Outcome, ...]
+    outcome: LookupOutcome | None
+    outcomes: tuple[LookupOutcome, ...]
     assumed: tuple[str, ...]
     queries: int
     seconds: float
@@ -56,7 +56,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return silent_seconds(self.resolver, self.resolution.name, self.environment)
 
 
-class Side(msgspec.Struct, frozen=True):
+class ResolverGroup(msgspec.Struct, frozen=True):
     """Resolvers that do the same at the point where they part."""
 
     resolvers: tuple[str, ...]
@@ -71,7 +71,7 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     position: int
     of: int
     candidate: Candidate
-    sides: tuple[Side, ...]
+    sides: tuple[ResolverGroup, ...]
     apart: tuple[str, ...]
 
 
@@ -251,7 +251,7 @@ def _parting(
         position=position + 1,
         of=count,
         candidate=rung,
-        sides=tuple(Side(tuple(resolvers), *key) for key, resolvers in sides.items()),
+        sides=tuple(ResolverGroup(tuple(resolvers), *key) for key, resolvers in sides.items()),
         apart=apart,
     )
 

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterable
 
 from svcpath.evidence.facts.dns import DnsAnswer
-from svcpath.models.resolvers.base import Answer, Query, Unknown, World
+from svcpath.models.resolvers.base import Answer, Query, UnknownAnswer, World
 
 
 def from_row(row: DnsAnswer, kind: str | None = None) -> Answer:
@@ -50,9 +50,9 @@ class RecordedWorld:
             name = row.name.lower().removesuffix(".")
             self._exact[name, row.type.upper(), row.server] = from_row(row)
             self._names.setdefault(name, []).append(row)
-        self._derived: dict[tuple[str, str], Answer | Unknown] = {}
+        self._derived: dict[tuple[str, str], Answer | UnknownAnswer] = {}
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         name = query.name.lower().removesuffix(".")
         exact = self._exact.get((name, query.type, query.server)) or self._exact.get((name, query.type, ""))
         if exact is not None:
@@ -62,10 +62,10 @@ class RecordedWorld:
             self._derived[key] = self._derive(name, query.type)
         return self._derived[key]
 
-    def _derive(self, name: str, kind: str) -> Answer | Unknown:
+    def _derive(self, name: str, kind: str) -> Answer | UnknownAnswer:
         rows = self._names.get(name)
         if not rows:
-            return Unknown("no answer was recorded for this name")
+            return UnknownAnswer("no answer was recorded for this name")
         same = next((row for row in rows if row.type.upper() in (kind, "CNAME", "ANY", "*")), None)
         if same is not None:
             return from_row(same, kind)
@@ -85,13 +85,13 @@ class RecordedWorld:
 
 
 class Layered:
-    """The first world that knows; else the last one's Unknown."""
+    """The first world that knows; else the last one's UnknownAnswer."""
 
     def __init__(self, worlds: Iterable[World]) -> None:
         self.worlds = tuple(worlds)
 
-    def answer(self, query: Query) -> Answer | Unknown:
-        answer: Answer | Unknown = Unknown("no evidence answers this name")
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
+        answer: Answer | UnknownAnswer = UnknownAnswer("no evidence answers this name")
         for world in self.worlds:
             answer = world.answer(query)
             if isinstance(answer, Answer):

@@ -28,7 +28,7 @@ def render(document: Document) -> str:
     cases = tuple(_cases(document))
     failures = sum(1 for one in cases if one.mark is Mark.FAIL)
     errors = sum(1 for one in cases if one.mark is Mark.INCONCLUSIVE)
-    skipped = sum(1 for one in cases if one.mark in (Mark.NOT_TESTED, Mark.SKIPPED))
+    skipped = sum(1 for one in cases if one.mark in (Mark.NOT_LOOKED_AT, Mark.SKIPPED))
     name = _attribute(f"{document.subject} {document.title}".strip() or "svcpath")
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     body = "".join(_case(one) for one in cases)
@@ -83,7 +83,7 @@ def _case(one: Case) -> str:
             return f"{head}>\n      <failure {said} type={_attribute(one.kind)}>{body}</failure>\n    </testcase>\n"
         case Mark.INCONCLUSIVE:
             return f"{head}>\n      <error {said} type={_attribute(one.kind)}>{body}</error>\n    </testcase>\n"
-        case Mark.NOT_TESTED | Mark.SKIPPED:
+        case Mark.NOT_LOOKED_AT | Mark.SKIPPED:
             return f"{head}>\n      <skipped>{_text(one.text)}</skipped>\n    </testcase>\n"
         case _:
             said = "\n".join(part for part in (f"{one.mark.value}: {one.text}", one.body) if part)

@@ -49,7 +49,11 @@ def _section(section: Section) -> Iterator[str]:
                 yield f"| {MARKS[one.mark]} {status} | {one.name} | {escape(one.sentence)} |"
             yield ""
         case Statement():
-            tail = f" ({section.code}" + (f", {section.standing})" if section.standing else ")") if section.code else ""
+            tail = (
+                f" ({section.code}" + (f", {section.confidence})" if section.confidence else ")")
+                if section.code
+                else ""
+            )
             yield f"**{section.word}**: {escape(section.text)}.{tail}"
             yield ""
         case Points(title, points, numbered, _):

@@ -55,7 +55,7 @@ def _claim(one: Claim) -> tuple[Section, ...]:
     share = f" ({one.share})" if one.share else ""
     points = [_point(each) for each in one.exhibits] + [Point(text) for text in one.details]
     points += [
-        Point(f"{each.standing}: {each.text}", each.command, after=each.refutes)
+        Point(f"{each.confidence}: {each.text}", each.command, after=each.refutes)
         for each in one.causes
         if each.command or each.text != one.title
     ]

@@ -19,7 +19,7 @@ KINDS = {
     Mark.WARN: ("fail", "warning"),
     Mark.FAIL: ("fail", "error"),
     Mark.INCONCLUSIVE: ("open", "none"),
-    Mark.NOT_TESTED: ("notApplicable", "none"),
+    Mark.NOT_LOOKED_AT: ("notApplicable", "none"),
     Mark.SKIPPED: ("notApplicable", "none"),
 }
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
@@ -116,7 +116,7 @@ def _uri(path: str) -> str:
 
 
 def _cause(one: Cause) -> dict[str, str]:
-    held = {"cause": printable(one.text), "standing": printable(one.standing)}
+    held = {"cause": printable(one.text), "confidence": printable(one.confidence)}
     if one.command:
-        held |= {"falsifier": printable(one.command), "refutes": printable(one.refutes)}
+        held |= {"disproof": printable(one.command), "refutes": printable(one.refutes)}
     return held

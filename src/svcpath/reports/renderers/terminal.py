@@ -13,7 +13,7 @@ MARKS = {
     Mark.WARN: "!",
     Mark.FAIL: "✖",
     Mark.INCONCLUSIVE: "?",
-    Mark.NOT_TESTED: "·",
+    Mark.NOT_LOOKED_AT: "·",
     Mark.SKIPPED: "·",
 }
 COLOURS = {
@@ -21,7 +21,7 @@ COLOURS = {
     Mark.WARN: "33",
     Mark.FAIL: "31;1",
     Mark.INCONCLUSIVE: "35",
-    Mark.NOT_TESTED: "2",
+    Mark.NOT_LOOKED_AT: "2",
     Mark.SKIPPED: "2",
 }
 
@@ -46,12 +46,12 @@ def _section(section: Section, colour: bool) -> Iterator[str]:
         case Path(stations):
             width = max(len(one.name) for one in stations)
             for one in stations:
-                mark = one.mark if one.decisive or one.mark in (Mark.FAIL, Mark.WARN) else Mark.NOT_TESTED
+                mark = one.mark if one.decisive or one.mark in (Mark.FAIL, Mark.WARN) else Mark.NOT_LOOKED_AT
                 sign = MARKS[one.mark] if one.decisive else "·"
-                said = "" if one.mark is not Mark.NOT_TESTED else "not tested: "
+                said = "" if one.mark is not Mark.NOT_LOOKED_AT else "not looked at: "
                 after = (
                     ""
-                    if one.decisive or one.mark in (Mark.NOT_TESTED, Mark.SKIPPED, Mark.PASS)
+                    if one.decisive or one.mark in (Mark.NOT_LOOKED_AT, Mark.SKIPPED, Mark.PASS)
                     else f" ({one.mark.value}, not decisive)"
                 )
                 text = f"{one.name:<{width}}  {said}{printable(one.sentence)}{after}"
@@ -59,7 +59,7 @@ def _section(section: Section, colour: bool) -> Iterator[str]:
             yield ""
         case Statement():
             tail = f"  {section.code}" if section.code else ""
-            tail += f", {section.standing}" if section.standing else ""
+            tail += f", {section.confidence}" if section.confidence else ""
             yield f"{_paint(section.word, COLOURS[section.mark], colour)}: {printable(section.text)}.{tail}"
             yield ""
         case Points(title, points, numbered, plain):

@@ -33,8 +33,8 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
         lines = tuple(Point(f"{one.node} line {one.line}: {one.text}") for one in report.undecided[:10])
         sections.append(Points("Not understood", lines))
     covered = tuple(Point(f"{one.node}: {', '.join(one.not_covered)}") for one in report.nodes if one.not_covered)
-    if covered or report.not_tested:
-        sections.append(Points("Not tested", (*covered, *(Point(text) for text in report.not_tested))))
+    if covered or report.not_looked_at:
+        sections.append(Points("Not looked at", (*covered, *(Point(text) for text in report.not_looked_at))))
     return Document("Data planes against the slices", tuple(sections), "drift")
 
 

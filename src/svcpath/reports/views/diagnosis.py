@@ -15,7 +15,7 @@ VERDICT_MARKS = {
 
 
 def document(report: Report, *, verbose: bool = False) -> Document:
-    """``verbose`` adds every finding of every layer with its evidence, and all that was not tested."""
+    """``verbose`` adds every finding of every layer with its evidence, and all that was not looked at."""
     chief = deciding(report)
     sections: list[Section] = [Path(tuple(_station(one) for one in report.layers)), statement(report)]
     if chief is not None:
@@ -33,7 +33,7 @@ def document(report: Report, *, verbose: bool = False) -> Document:
         sections.append(Points("Changed lately", recent))
     gaps = _gaps(report, verbose=verbose)
     if gaps:
-        sections.append(Points("Not tested", gaps))
+        sections.append(Points("Not looked at", gaps))
     if verbose:
         sections.extend(_every_finding(report))
     return Document(title(report), tuple(sections))
@@ -66,7 +66,7 @@ def statement(report: Report) -> Statement:
         verdict.status.upper() + where,
         verdict.summary,
         verdict.code or "",
-        verdict.standing or "",
+        verdict.confidence or "",
     )
 
 
@@ -85,13 +85,13 @@ def _why(report: Report, one: FindingRecord) -> list[Section]:
     if refuted:
         sections.append(Points("Ruled out", refuted))
     rivals = tuple(
-        Point(f"{each.cause} ({each.standing})", each.falsifier, after=each.refutes)
+        Point(f"{each.cause} ({each.confidence})", each.disproof, after=each.refutes)
         for each in one.hypotheses[1:]
-        if each.standing != "refuted"
+        if each.confidence != "refuted"
     )
     if rivals:
         sections.append(Points("Still open" if one.status != "pass" else "Possible", rivals))
-    sections.extend(falsifier(one))
+    sections.extend(disproof(one))
     if one.remedy:
         sections.append(Points("Mend", (Point(one.remedy),), plain=True))
     return sections
@@ -102,13 +102,13 @@ def ruled_out(report: Report) -> tuple[Point, ...]:
         Point(f"{each.cause}" + (f": {each.against[0].sentence}" if each.against else ""))
         for finding in report.findings
         for each in finding.hypotheses
-        if each.standing == "refuted"
+        if each.confidence == "refuted"
     )
 
 
-def falsifier(one: FindingRecord) -> list[Section]:
+def disproof(one: FindingRecord) -> list[Section]:
     """The command that would prove the finding's first hypothesis wrong, or decide it."""
-    points = tuple(Point("", each.falsifier, after=each.refutes) for each in one.hypotheses[:1] if each.falsifier)
+    points = tuple(Point("", each.disproof, after=each.refutes) for each in one.hypotheses[:1] if each.disproof)
     title = "This would decide" if one.status == "inconclusive" else "This would prove it wrong"
     return [Points(title, points)] if points else []
 
@@ -131,7 +131,7 @@ def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
 
 def undecided(report: Report) -> list[Section]:
     """Inconclusive without a deciding finding: the command that would decide first."""
-    gaps = [gap for gap in report.not_tested if gap.command]
+    gaps = [gap for gap in report.not_looked_at if gap.command]
     if not gaps:
         return []
     # What has to be looked at for any verdict comes first: the slices, then the rest of the endpoints, then in order.
@@ -150,8 +150,8 @@ def _others(report: Report, deciding: FindingRecord | None) -> tuple[Point, ...]
 
 def _gaps(report: Report, *, verbose: bool) -> tuple[Point, ...]:
     if verbose:
-        return tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_tested)
-    return tuple(Point(f"{one.what}: {one.why}") for one in report.not_tested if one.layer == "evidence")
+        return tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_looked_at)
+    return tuple(Point(f"{one.what}: {one.why}") for one in report.not_looked_at if one.layer == "evidence")
 
 
 def _every_finding(report: Report) -> list[Section]:

@@ -75,7 +75,7 @@ def _first(report: Report, chief: FindingRecord | None) -> list[Section]:
     sections: list[Section] = []
     if chief.remedy:
         sections.append(Points("Mend", (Point(chief.remedy),), plain=True))
-    sections.extend(diagnosis.falsifier(chief))
+    sections.extend(diagnosis.disproof(chief))
     return sections
 
 
@@ -87,9 +87,9 @@ def _around(report: Report, chief: FindingRecord | None) -> list[Section]:
     if report.changes:
         changed = tuple(Point(f"{one.at}  {one.what}" + (f" ({one.who})" if one.who else "")) for one in report.changes)
         sections.append(Points("Changed lately", changed))
-    if report.not_tested:
-        gaps = tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_tested[:ROWS])
-        sections.append(Points("Not tested", gaps))
+    if report.not_looked_at:
+        gaps = tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_looked_at[:ROWS])
+        sections.append(Points("Not looked at", gaps))
     return sections
 
 
@@ -100,11 +100,11 @@ def _station(
         _claim(report.findings[index], seen, chief=report.findings[index] is chief) for index in one.findings[:FINDINGS]
     ]
     left = len(one.findings) - FINDINGS
-    gaps = [Point(f"{gap.what}: {gap.why}", gap.command) for gap in report.not_tested if gap.layer == one.name]
+    gaps = [Point(f"{gap.what}: {gap.why}", gap.command) for gap in report.not_looked_at if gap.layer == one.name]
     if left > 0:
         gaps.append(Point(f"{left} more findings of this layer are in the JSON form"))
     if gaps:
-        details.append(Points("Not tested here", tuple(gaps[:ROWS])))
+        details.append(Points("Not looked at here", tuple(gaps[:ROWS])))
     return Station(one.name, diagnosis.MARKS[one.status], one.sentence, one.decisive, tuple(details))
 
 
@@ -141,10 +141,10 @@ def _exhibits(evidence: tuple[EvidenceRecord, ...], seen: dict[str, ObservationR
 def _cause(one: HypothesisRecord, seen: dict[str, ObservationRecord]) -> Cause:
     return Cause(
         text=one.cause,
-        standing=one.standing,
+        confidence=one.confidence,
         supports=tuple(_exhibits(one.supports, seen)),
         against=tuple(_exhibits(one.against, seen)),
-        command=one.falsifier,
+        command=one.disproof,
         refutes=one.refutes,
     )
 
@@ -166,16 +166,16 @@ def _socket_facts(report: Report, marks: dict[str, Mark], limit: int = 6) -> Ite
         held = next((each for each in row.tables if each.share), None)
         share = f"{held.share} " if held else ""
         if not row.slice:
-            mark = _doubt(marks, "dataplane") if row.tables else Mark.NOT_TESTED
+            mark = _doubt(marks, "dataplane") if row.tables else Mark.NOT_LOOKED_AT
             port = f":{row.tables[0].port}" if row.tables else ""
             cells.append(Cell(f"{place or row.pod}{port}", mark, _part(held), f"{share}in no slice"))
             continue
         for chain in row.ports[:2]:
             number = f":{chain.slice_port}" if chain.slice_port is not None else ""
-            mark = _socket_mark(chain.socket, marks) if row.ready or row.serving else Mark.NOT_TESTED
+            mark = _socket_mark(chain.socket, marks) if row.ready or row.serving else Mark.NOT_LOOKED_AT
             said = chain.socket or "no port in the slice"
             cells.append(Cell(f"{place}{number}", mark, _part(held), share + said))
-    order = [Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_TESTED, Mark.SKIPPED]
+    order = [Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_LOOKED_AT, Mark.SKIPPED]
     cells.sort(key=lambda cell: order.index(cell.mark or Mark.SKIPPED))
     yield from cells[:limit]
     if len(cells) > limit:
@@ -202,7 +202,7 @@ def _doubt(marks: dict[str, Mark], layer: str) -> Mark:
 def _socket_mark(socket: str, marks: dict[str, Mark]) -> Mark:
     if socket == "listens":
         return Mark.PASS
-    return Mark.NOT_TESTED if socket in ("not looked at", "") else _doubt(marks, "ports")
+    return Mark.NOT_LOOKED_AT if socket in ("not looked at", "") else _doubt(marks, "ports")
 
 
 def _part(held: InTableRecord | None) -> float | None:
@@ -233,7 +233,7 @@ def _cells(row: BackendRecord, nodes: list[str], report: Report, marks: dict[str
     yield Cell(row.address or "no address", below=row.pod)
     yield Cell(row.node or "not known", below=row.zone)
     if row.ready is None:
-        yield Cell("in no slice", Mark.INCONCLUSIVE if row.tables else Mark.NOT_TESTED)
+        yield Cell("in no slice", Mark.INCONCLUSIVE if row.tables else Mark.NOT_LOOKED_AT)
     else:
         words = ", ".join("yes" if one else "no" for one in (row.ready, row.serving, row.terminating))
         yield Cell(words, Mark.PASS if row.ready else _doubt(marks, "endpoints"), below=row.slice)
@@ -242,7 +242,7 @@ def _cells(row: BackendRecord, nodes: list[str], report: Report, marks: dict[str
     said = ", ".join(part for part in (row.pod_state, ready, restarts) if part)
     fine = row.pod_ready and row.pod_state == "Running"
     yield Cell(
-        said or "not in the evidence", Mark.PASS if fine else Mark.NOT_TESTED if not said else _doubt(marks, "pod")
+        said or "not in the evidence", Mark.PASS if fine else Mark.NOT_LOOKED_AT if not said else _doubt(marks, "pod")
     )
     yield Cell("; ".join(_chain(one) for one in row.ports) or "none")
     yield from _sockets(row, marks)
@@ -257,10 +257,10 @@ def _chain(one: ChainRecord) -> str:
 
 def _sockets(row: BackendRecord, marks: dict[str, Mark]) -> Iterator[Cell]:
     if not row.ports:
-        yield Cell("not looked at", Mark.NOT_TESTED)
+        yield Cell("not looked at", Mark.NOT_LOOKED_AT)
         return
     found = [_socket_mark(one.socket, marks) for one in row.ports]
-    worst = min(found, key=[Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_TESTED, Mark.PASS].index)
+    worst = min(found, key=[Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_LOOKED_AT, Mark.PASS].index)
     said = "; ".join(dict.fromkeys(one.socket or "no port to look for" for one in row.ports))
     others = ", ".join(str(port) for port in row.ports[0].listens_on[:6])
     yield Cell(said, worst, below=f"Pod listens on {others}" if others else "")
@@ -273,7 +273,7 @@ def _in_table(row: BackendRecord, node: str, report: Report, marks: dict[str, Ma
             outcome for one in report.planes if one.node == node for outcome in one.frontends.values()
         )
         said = ", ".join(outcome for outcome in outcomes if outcome != "backends")
-        return Cell(said or "not in it, as it should be", Mark.NOT_TESTED)
+        return Cell(said or "not in it, as it should be", Mark.NOT_LOOKED_AT)
     states = list(dict.fromkeys(one.state for one in held))
     fine = states == ["held"]
     shares = ", ".join(dict.fromkeys(one.share for one in held if one.share))

@@ -54,7 +54,7 @@ def _station(one: ScenarioRecord, details: bool) -> Station:
     verdict = "passes" if one.passed else "fails"
     how = "as it has to" if one.as_it_should else "which it must not"
     said = f"not played: {one.said}" if one.passed is None else f"{verdict}, {how}: {one.said}"
-    mark = {True: Mark.PASS, False: Mark.FAIL, None: Mark.NOT_TESTED}[one.as_it_should]
+    mark = {True: Mark.PASS, False: Mark.FAIL, None: Mark.NOT_LOOKED_AT}[one.as_it_should]
     opened: tuple[Section, ...] = ()
     if details:
         words = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes import Kind
+from svcpath.models.dataplanes import DifferenceKind
 from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
 from svcpath.reports.document import Cell, Claim, Document, Exhibit, Mark, Matrix, Path, Point, Points, Section, Station
 from svcpath.reports.views import dataplane
@@ -22,14 +22,14 @@ def page(report: DriftContract) -> Document:
         left = len(report.rows) - ROWS
         note = f"and {left} more rows in the JSON form" if left > 0 else ""
         sections.append(Matrix("Differences", columns, rows, note))
-    if report.not_tested:
-        sections.append(Points("Not tested", tuple(Point(text) for text in report.not_tested)))
+    if report.not_looked_at:
+        sections.append(Points("Not looked at", tuple(Point(text) for text in report.not_looked_at)))
     return Document("Data planes against the slices", tuple(sections), "drift")
 
 
 def mark_of(row: DriftRow) -> Mark:
     """What breaks a new connection fails; what has not been synced yet, or breaks none, warns."""
-    return Mark.FAIL if Kind(row.kind) in BREAKS and row.cause != "late" else Mark.WARN
+    return Mark.FAIL if DifferenceKind(row.kind) in BREAKS and row.cause != "late" else Mark.WARN
 
 
 def _station(node: NodeDrift, report: DriftContract) -> Station:
@@ -54,7 +54,7 @@ def _station(node: NodeDrift, report: DriftContract) -> Station:
 
 
 def _claim(row: DriftRow) -> Claim:
-    kind = Kind(row.kind)
+    kind = DifferenceKind(row.kind)
     code = CODES.get(kind, "")
     known = about(code) if code else About(row.kind, "", "")
     exhibit = Exhibit(f"rule in {row.path}", "", row.path, row.rule)

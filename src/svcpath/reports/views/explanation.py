@@ -7,7 +7,7 @@ from svcpath.findings.finding import Hypothesis
 from svcpath.findings.symptoms import Symptom
 from svcpath.reports.document import Document, Note, Point, Points, Section, Table
 
-#: Names in a falsifier that stand for a whole command, which depends on the node's data plane.
+#: Names in a disproof that stand for a whole command, which depends on the node's data plane.
 COMMANDS = {"check": "{print the node's rules for this Service: iptables-save, nft list or ipvsadm}"}
 
 
@@ -15,11 +15,11 @@ def code(name: str) -> Document:
     """One code: what it means, what would prove it wrong, how to mend it. Raises UnknownTarget."""
     known = entry(name)
     sections: list[Section] = [Note(known.meaning)]
-    if known.falsifier is not None:
-        command = known.falsifier.command
+    if known.disproof is not None:
+        command = known.disproof.command
         for part, words in COMMANDS.items():
             command = command.replace(f"{{{part}}}", words)
-        point = Point("", command, after=known.falsifier.refutes)
+        point = Point("", command, after=known.disproof.refutes)
         sections.append(Points("This would prove it wrong", (point,)))
     if known.remedy:
         sections.append(Points("Mend", (Point(known.remedy),)))
@@ -35,8 +35,8 @@ def symptom(one: Symptom, ranked: tuple[Hypothesis, ...]) -> Document:
     points = tuple(
         Point(
             f"{each.cause} ({each.layer})",
-            each.falsifier.command if each.falsifier else "",
-            after=f"against it: {each.falsifier.refutes}" if each.falsifier else "",
+            each.disproof.command if each.disproof else "",
+            after=f"against it: {each.disproof.refutes}" if each.disproof else "",
         )
         for each in ranked
     )

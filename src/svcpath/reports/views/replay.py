@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.replay import Summary, Verdict
+from svcpath.replay import ReplayVerdict, Summary
 from svcpath.reports.document import Document, Mark, Point, Points, Section, Statement, Table
 from svcpath.reports.report import Record
 
@@ -48,7 +48,7 @@ def report(summary: Summary) -> ReplayReport:
     )
 
 
-def _row(one: Verdict) -> RowRecord:
+def _row(one: ReplayVerdict) -> RowRecord:
     return RowRecord(
         line=one.row.line,
         probe=one.row.probe,

@@ -38,12 +38,12 @@ def _table(report: ScoreContract) -> Table:
             one.evidence,
             _words("/".join(one.expected_status), "/".join(one.expected_layer), "/".join(one.expected_codes)),
             _words(one.given.status, one.given.layer, one.given.code),
-            one.given.standing,
+            one.given.confidence,
             f"{one.seconds:.1f}",
         )
         for one in report.rows
     )
-    return Table(("mark", "fault", "mode", "evidence", "expected", "given", "standing", "s"), rows, "lllllllr")
+    return Table(("mark", "fault", "mode", "evidence", "expected", "given", "confidence", "s"), rows, "lllllllr")
 
 
 def _false(report: ScoreContract) -> tuple[Section, ...]:
@@ -78,7 +78,7 @@ def _station(one: ScoreRow) -> Station:
     points = [
         Point(f"expected: {' or '.join(one.expected_status)} at {' or '.join(one.expected_layer) or 'no layer'}"),
         Point(f"expected codes: {', '.join(one.expected_codes) or 'any'}"),
-        Point(f"said: {given.status}{where}{code}{f', {given.standing}' if given.standing else ''}"),
+        Point(f"said: {given.status}{where}{code}{f', {given.confidence}' if given.confidence else ''}"),
     ]
     details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
     text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from svcpath.models.drain.changes import Change
+from svcpath.models.drain.changes import EndpointChange
 from svcpath.reports.document import (
     Claim,
     Connections,
     Document,
-    Event,
     Lane,
+    LaneEvent,
     Mark,
     Point,
     Points,
@@ -28,7 +28,7 @@ LANES, MOMENTS = 60, 200
 BEFORE = 2.0
 
 OUTCOMES = {"ok": Mark.PASS, "http-error": Mark.WARN}
-CONDITIONS = {Change.READY: Mark.PASS, Change.SERVING: Mark.WARN, Change.NOT_SERVING: Mark.FAIL}
+CONDITIONS = {EndpointChange.READY: Mark.PASS, EndpointChange.SERVING: Mark.WARN, EndpointChange.NOT_SERVING: Mark.FAIL}
 
 
 def page(report: TimelineContract) -> Document:
@@ -100,9 +100,9 @@ def _pods(report: TimelineContract, end: float) -> list[Lane]:
             spans.append(Span(zero + signal, zero + stopped, "after the stop signal", Mark.WARN))
         else:
             spans.append(Span(zero, zero + last, "terminating"))
-        events = [Event(zero, f"delete, grace {one.grace} s"), Event(zero + one.grace, "grace ends", Mark.FAIL)]
+        events = [LaneEvent(zero, f"delete, grace {one.grace} s"), LaneEvent(zero + one.grace, "grace ends", Mark.FAIL)]
         events += [
-            Event(
+            LaneEvent(
                 zero + each.at,
                 f"{each.container} exit code {each.code}{f' ({each.reason})' if each.reason else ''}",
                 Mark.FAIL if one.killed and each.code == 137 else Mark.PASS if each.code in (0, 143) else Mark.WARN,
@@ -110,7 +110,7 @@ def _pods(report: TimelineContract, end: float) -> list[Lane]:
             for each in one.exits
         ]
         if one.gone is not None:
-            events.append(Event(zero + one.gone, "gone"))
+            events.append(LaneEvent(zero + one.gone, "gone"))
         where = f" ({one.node})" if one.node else ""
         lanes.append(Lane(f"{one.pod}{where}", "Pods", tuple(spans), tuple(events)))
     return lanes
@@ -122,9 +122,11 @@ def _endpoints(shown: list[MomentRecord], start: float, end: float) -> list[Lane
     for address, changes in _by_subject(shown, "slice"):
         spans = []
         for moment, following in zip(changes, [*(later.at for later in changes[1:]), end], strict=True):
-            if moment.change is not Change.REMOVED:
+            if moment.change is not EndpointChange.REMOVED:
                 spans.append(Span(moment.at, following, _predicate(moment), CONDITIONS.get(moment.change)))
-        events = tuple(Event(moment.at, _predicate(moment)) for moment in changes if moment.change is Change.REMOVED)
+        events = tuple(
+            LaneEvent(moment.at, _predicate(moment)) for moment in changes if moment.change is EndpointChange.REMOVED
+        )
         lanes.append(Lane(address, "Endpoints", tuple(spans), events))
     return lanes
 
@@ -135,10 +137,10 @@ def _planes(shown: list[MomentRecord]) -> list[Lane]:
             node,
             "Data planes",
             events=tuple(
-                Event(
+                LaneEvent(
                     moment.at,
                     _predicate(moment),
-                    Mark.WARN if moment.change is Change.SENDS_NO_LONGER else Mark.PASS,
+                    Mark.WARN if moment.change is EndpointChange.SENDS_NO_LONGER else Mark.PASS,
                 )
                 for moment in changes[:MOMENTS]
             ),
@@ -164,10 +166,10 @@ def _predicate(moment: MomentRecord) -> str:
 def _others(report: TimelineContract, shown: list[MomentRecord]) -> list[Lane]:
     lanes = []
     for kind, name in (("rollout", "rollout status"), ("client", "client"), ("event", "events of the API")):
-        events = [Event(one.at, one.text) for one in shown if one.kind == kind][:MOMENTS]
+        events = [LaneEvent(one.at, one.text) for one in shown if one.kind == kind][:MOMENTS]
         said = report.rollout_reported
         if kind == "rollout" and said is not None and all(abs(each.at - said) > 0.01 for each in events):
-            events.append(Event(said, "reported complete", Mark.PASS))
+            events.append(LaneEvent(said, "reported complete", Mark.PASS))
         if events:
             lanes.append(Lane(name, "Around", events=tuple(events)))
     if report.outages:

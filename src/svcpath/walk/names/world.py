@@ -19,7 +19,7 @@ from svcpath.findings.finding import Evidence
 from svcpath.models.resolvers import Layered, RecordedWorld, World
 from svcpath.models.resolvers.servers import corefile
 from svcpath.models.resolvers.servers.coredns import CoreDns, CoreDnsWorld
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 from svcpath.models.resolvers.servers.corefile import Corefile
 from svcpath.models.resolvers.servers.corefile_lint import lint
 from svcpath.walk.ask import Asking, Reply
@@ -29,7 +29,7 @@ from svcpath.walk.names import needs
 SHAPING = ("fallthrough-cluster-zone", "template-nodata", "template-nxdomain")
 
 
-class Config(msgspec.Struct, frozen=True):
+class CorefileFound(msgspec.Struct, frozen=True):
     """One Corefile of the evidence."""
 
     corefile: Corefile
@@ -54,7 +54,7 @@ class Answering(msgspec.Struct, frozen=True):
     model: World | None
     recorded: bool
     evidence: tuple[Evidence, ...]
-    configs: tuple[Config, ...]
+    configs: tuple[CorefileFound, ...]
     damaged: tuple[tuple[Observation[Any], str], ...]
     services: tuple[Observation[Service], ...]
 
@@ -82,22 +82,22 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     )
 
 
-def _cluster(services: Reply, slices: Reply, pods: Reply, namespaces: Reply) -> Cluster:
+def _cluster(services: Reply, slices: Reply, pods: Reply, namespaces: Reply) -> WatchedObjects:
     """What CoreDNS watches; made once for the same observations, in however many walks they are asked."""
     parts = (slices.present, pods.present, namespaces.present)
-    made: tuple[tuple[Observations, ...], Cluster] | None = services.present.kept.get(Cluster)
+    made: tuple[tuple[Observations, ...], WatchedObjects] | None = services.present.kept.get(WatchedObjects)
     if made is None or made[0] != parts:
-        cluster = Cluster(
+        cluster = WatchedObjects(
             services=services.values,
             slices=slices.values,
             pods=pods.values,
             namespaces=_namespaces(namespaces, services, pods),
         )
-        made = services.present.kept[Cluster] = (parts, cluster)
+        made = services.present.kept[WatchedObjects] = (parts, cluster)
     return made[1]
 
 
-def _shaping(config: Config | None) -> tuple[Evidence, ...]:
+def _shaping(config: CorefileFound | None) -> tuple[Evidence, ...]:
     """The Corefile, and its lines that may answer a search candidate otherwise than NXDOMAIN."""
     if config is None:
         return ()
@@ -110,15 +110,15 @@ def _shaping(config: Config | None) -> tuple[Evidence, ...]:
     return (Evidence(f"the answers of the CoreDNS model over {where} and the objects", config.observation), *lines)
 
 
-def _configs(reply: Reply) -> tuple[tuple[Config, ...], tuple[tuple[Observation[Any], str], ...]]:
-    configs: dict[str, Config] = {}
+def _configs(reply: Reply) -> tuple[tuple[CorefileFound, ...], tuple[tuple[Observation[Any], str], ...]]:
+    configs: dict[str, CorefileFound] = {}
     damaged = []
     for one in reply.present:
         text = one.fact.text
         if text in configs:
             continue
         try:
-            configs[text] = Config(corefile.parse(text, path=one.provenance.path), one)
+            configs[text] = CorefileFound(corefile.parse(text, path=one.provenance.path), one)
         except FormatError as error:
             damaged.append((one, str(error)))
     return tuple(configs.values()), tuple(damaged)

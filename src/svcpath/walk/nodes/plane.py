@@ -11,7 +11,7 @@ from svcpath.evidence.facts.node import KubeProxyConfig
 from svcpath.models.dataplanes import Times, changed_at, times_of
 from svcpath.models.dataplanes.mode import last_sync_of_log, node_plane, release_of_log
 from svcpath.walk.ask import Reply
-from svcpath.walk.nodes.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import NodeTables, TableDump
 
 
 class Plane(msgspec.Struct, frozen=True):
@@ -19,8 +19,8 @@ class Plane(msgspec.Struct, frozen=True):
     address family (ip6tables-save beside iptables-save). ``said`` is what declares the mode, ``rules`` how
     many nat rules kube-proxy's metrics count, ``changes`` when each slice was last written (seconds since the epoch)."""
 
-    used: Dump | None
-    left: tuple[Dump, ...]
+    used: TableDump | None
+    left: tuple[TableDump, ...]
     mode: str
     said: tuple[str, ...]
     certain: bool
@@ -28,25 +28,27 @@ class Plane(msgspec.Struct, frozen=True):
     times: Times = msgspec.field(default_factory=Times)
     rules: int = 0
     changes: Mapping[str, float] = msgspec.field(default_factory=dict)
-    more: tuple[Dump, ...] = ()
+    more: tuple[TableDump, ...] = ()
 
     @property
-    def dumps(self) -> tuple[Dump, ...]:
+    def dumps(self) -> tuple[TableDump, ...]:
         """All tables of the mode in use, one per address family where a dump holds one alone."""
         return (self.used, *self.more) if self.used is not None else ()
 
-    def holding(self, address: str) -> Dump | None:
+    def holding(self, address: str) -> TableDump | None:
         """The table in use that holds an address's family; the first when none says so."""
         family = 6 if ":" in address else 4
         return next((dump for dump in self.dumps if family in dump.table.families), self.used)
 
-    def without(self, covered: Dump) -> frozenset[int]:
+    def without(self, covered: TableDump) -> frozenset[int]:
         """Families that another table in use holds: what ``covered`` lacks of them is no gap."""
         others = frozenset(family for dump in self.dumps if dump is not covered for family in dump.table.families)
         return others - covered.table.families
 
 
-def _other_families(node: NodeTables, used: Dump | None, log: str, config: KubeProxyConfig | None) -> tuple[Dump, ...]:
+def _other_families(
+    node: NodeTables, used: TableDump | None, log: str, config: KubeProxyConfig | None
+) -> tuple[TableDump, ...]:
     """Of the dumps that share no family with the one in use, the one that ``node_plane`` would choose."""
     if used is None:
         return ()

@@ -17,7 +17,7 @@ from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
 from svcpath.evidence.facts.text import RawText
-from svcpath.findings.finding import NotTested
+from svcpath.findings.finding import Gap
 from svcpath.models.dataplanes import NodeView, ServiceTable, node_view, parse
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -27,7 +27,7 @@ from svcpath.walk.nodes import needs
 _Reading = tuple[Kind, str, frozenset[str]]
 
 
-class Dump(msgspec.Struct, frozen=True):
+class TableDump(msgspec.Struct, frozen=True):
     """One table as one dump shows it."""
 
     table: ServiceTable
@@ -46,8 +46,8 @@ class NodeTables(msgspec.Struct, frozen=True):
     owner: str
     name: str
     view: NodeView
-    dumps: tuple[Dump, ...]
-    unread: tuple[NotTested, ...] = ()
+    dumps: tuple[TableDump, ...]
+    unread: tuple[Gap, ...] = ()
 
     @property
     def label(self) -> str:
@@ -84,15 +84,15 @@ def _tables(node: str, cost: Cost, reports: tuple[NodeReport, ...]) -> Asking[tu
 def _node(owner: str, name: str, observations: list[Observation[Any]], nodes: Observations) -> NodeTables:
     known = nodes.named(name)
     view = node_view(known[-1].fact) if known else NodeView(name=name)
-    dumps: list[Dump] = []
-    unread: list[NotTested] = []
+    dumps: list[TableDump] = []
+    unread: list[Gap] = []
     for one in observations:
         try:
             tables = parsed(one.kind, one.fact, name, view.addresses)
         except FormatError as error:
-            unread.append(NotTested("dataplane", f"{one.provenance.path}", str(error)))
+            unread.append(Gap("dataplane", f"{one.provenance.path}", str(error)))
             continue
-        dumps.extend(Dump(table, one) for table in tables)
+        dumps.extend(TableDump(table, one) for table in tables)
     return NodeTables(owner, name, view, tuple(dumps), tuple(unread))
 
 

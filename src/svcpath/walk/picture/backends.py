@@ -18,7 +18,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Pod, Service, ServicePort
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.dataplanes import Origin, Packet, Tracer, Verdict, expected
+from svcpath.models.dataplanes import Packet, PacketVerdict, Tracer, TrafficOrigin, expected
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.nodes.needs import client_node, proxy
@@ -32,7 +32,7 @@ from svcpath.walk.subjects.sockets import link as link_to
 NODES = 16
 
 
-class Held(enum.Enum):
+class TableState(enum.Enum):
     """How a node's table stands to what slices ask of it, for one backend and frontend."""
 
     HELD = "held"
@@ -49,7 +49,7 @@ class InTable(msgspec.Struct, frozen=True):
     frontend: str
     address: str
     port: int
-    state: Held
+    state: TableState
     share: Fraction | None = None
     path: str = ""
     line: int = 0
@@ -65,7 +65,7 @@ class PortChain(msgspec.Struct, frozen=True):
     others: tuple[int, ...] = ()
 
 
-class Row(msgspec.Struct, frozen=True):
+class BackendRow(msgspec.Struct, frozen=True):
     """``slice`` empty: no slice lists it. ``ready``, ``serving`` and ``terminating`` are the slice's words, None without
     one; ``pod_ready`` is the Pod's own condition."""
 
@@ -93,7 +93,7 @@ class Frontends(msgspec.Struct, frozen=True):
 
 
 class Backends(msgspec.Struct, frozen=True):
-    rows: tuple[Row, ...]
+    rows: tuple[BackendRow, ...]
     nodes: tuple[Frontends, ...]
 
 
@@ -162,9 +162,9 @@ def _compared(
             continue
         tracer, path = tracers[id(dump)], dump.place
         source = "2001:db8::77" if ":" in front.address else "198.51.100.77"
-        met = tracer.trace(Packet(source, Origin.POD, front.protocol, front.address, front.port))
-        right = want.for_packet(Origin.POD, source)
-        wanted = right.backends if right.verdict is Verdict.BACKENDS else ()
+        met = tracer.trace(Packet(source, TrafficOrigin.POD, front.protocol, front.address, front.port))
+        right = want.for_packet(TrafficOrigin.POD, source)
+        wanted = right.backends if right.verdict is PacketVerdict.BACKENDS else ()
         outcomes.append((str(front), met.verdict.value))
         held = {each.backend for each in met.backends}
         lacking = [one for one in wanted if one not in held]
@@ -172,18 +172,18 @@ def _compared(
             # An address may serve two ports of one Service (host network): what counts is address and port.
             twin = next((one for one in lacking if one.address == each.backend.address), None)
             if each.backend in wanted:
-                state = Held.HELD
+                state = TableState.HELD
             else:
-                state = Held.UNDECIDED if met.undecided else Held.WRONG_PORT if twin else Held.STALE
+                state = TableState.UNDECIDED if met.undecided else TableState.WRONG_PORT if twin else TableState.STALE
                 lacking = [one for one in lacking if one != twin]
             states.append(InTable(node.label, str(front), *each.backend, state, each.share, path, each.line))
         for one in lacking:
-            state = Held.UNDECIDED if met.undecided else Held.MISSING
+            state = TableState.UNDECIDED if met.undecided else TableState.MISSING
             states.append(InTable(node.label, str(front), *one, state, None, path))
     return tuple(outcomes), states
 
 
-def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[Row]:
+def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[BackendRow]:
     """A row for each endpoint that a slice lists."""
     held_at: dict[str, list[InTable]] = defaultdict(list)
     for state in states:
@@ -197,12 +197,12 @@ def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[Row]:
 
 def _endpoint(
     view: Scene, one: EndpointView, tables: Tables, states: list[InTable], same_address: list[EndpointView]
-) -> Row:
+) -> BackendRow:
     pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
     ports = tuple(_chain(port, one, tables) for port in view.service_ports)
     others = _ports(view, [each for each in same_address if each is not one])
     own = {port.slice_port for port in ports}
-    return Row(
+    return BackendRow(
         address=one.address,
         pod=one.who if one.who != one.address else "",
         node=one.endpoint.node_name or (pod.spec.node_name if pod else "") or "",
@@ -235,9 +235,9 @@ def _chain(port: ServicePort, one: EndpointView, tables: Tables) -> PortChain:
     return PortChain(label, str(target), found.port, link.reach.value, link.others)
 
 
-def _pod_alone(pod: Observation[Pod], addresses: list[str], states: list[InTable]) -> Row:
+def _pod_alone(pod: Observation[Pod], addresses: list[str], states: list[InTable]) -> BackendRow:
     fact = pod.fact
-    return Row(
+    return BackendRow(
         address=addresses[0] if addresses else "",
         pod=fact.name,
         node=fact.spec.node_name or "",
@@ -254,10 +254,10 @@ def _pod_alone(pod: Observation[Pod], addresses: list[str], states: list[InTable
     )
 
 
-def _stranger(view: Scene, address: str, states: list[InTable]) -> Row:
+def _stranger(view: Scene, address: str, states: list[InTable]) -> BackendRow:
     """An address that a table holds and neither a slice nor the selector gives."""
     owner = next((one.fact for one in view.pods if address in map(canonical, one.fact.ips)), None)
-    return Row(
+    return BackendRow(
         address=address,
         pod=owner.name if owner else "",
         node=(owner.spec.node_name or "") if owner else "",

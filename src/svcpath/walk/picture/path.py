@@ -33,12 +33,12 @@ class Hop(msgspec.Struct, frozen=True):
     layers: tuple[LayerName, ...]
 
 
-class Path(msgspec.Struct, frozen=True):
+class RequestPath(msgspec.Struct, frozen=True):
     hops: tuple[Hop, ...]
     backends: Backends
 
 
-def path(view: Scene) -> Asking[Path]:
+def path(view: Scene) -> Asking[RequestPath]:
     request = view.request
     client = yield from clients.gather(request, view)
     servers = nameservers(client.conf) if client.conf is not None else ()
@@ -47,7 +47,7 @@ def path(view: Scene) -> Asking[Path]:
     hops = [_client(request, client), _resolver(client), _dns(dns, servers)]
     if request.service:
         hops += [_service(request, view), _slices(view), _planes(held), _pods(view, held)]
-    return Path(tuple(hops), held)
+    return RequestPath(tuple(hops), held)
 
 
 def _client(request: Request, client: Client) -> Hop:

@@ -12,7 +12,7 @@ from svcpath.evidence.facts.kubernetes import ContainerState, ContainerStatus, E
 from svcpath.evidence.facts.observation import Observation
 
 
-class Cause(enum.Enum):
+class UnreadyCause(enum.Enum):
     """What keeps a Pod from being ready."""
 
     DELETED = "deleted"
@@ -29,7 +29,7 @@ class Cause(enum.Enum):
 class NotReady(msgspec.Struct, frozen=True):
     """``text`` says it with the kubelet's own words."""
 
-    cause: Cause
+    cause: UnreadyCause
     text: str
 
 
@@ -41,29 +41,31 @@ def not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> NotReady
     """Why this Pod is not ready; UNTOLD, "not ready", when the evidence does not say."""
     status = pod.status
     if pod.deleting:
-        return NotReady(Cause.DELETED, f"terminating since its deletion (deadline {pod.metadata.deletion_timestamp})")
+        return NotReady(
+            UnreadyCause.DELETED, f"terminating since its deletion (deadline {pod.metadata.deletion_timestamp})"
+        )
     for container in (*(status.init_container_statuses or ()), *(status.container_statuses or ())):
         if not container.ready and (reason := _container_reason(container)):
-            return NotReady(Cause.CONTAINER, reason + _event(pod, events, container.state))
+            return NotReady(UnreadyCause.CONTAINER, reason + _event(pod, events, container.state))
     if starting := _starting(pod):
-        return NotReady(Cause.INIT_CONTAINER, starting)
+        return NotReady(UnreadyCause.INIT_CONTAINER, starting)
     conditions = {condition.type: condition for condition in reversed(status.conditions or ())}
     if status.phase == "Pending":
         scheduled = conditions.get("PodScheduled")
         if scheduled is not None and scheduled.status == "False":
             text = f"Pending: {(scheduled.message or scheduled.reason or '').rstrip('.')}"
-            return NotReady(Cause.UNSCHEDULED, text)
-        return NotReady(Cause.PENDING, "Pending" + _event(pod, events, None))
+            return NotReady(UnreadyCause.UNSCHEDULED, text)
+        return NotReady(UnreadyCause.PENDING, "Pending" + _event(pod, events, None))
     for gate in pod.spec.readiness_gates or ():
         condition = conditions.get(gate.condition_type)
         if condition is None or condition.status != "True":
             state = condition.status if condition else "not set"
-            return NotReady(Cause.GATE, f"readiness gate {gate.condition_type} is {state}")
+            return NotReady(UnreadyCause.GATE, f"readiness gate {gate.condition_type} is {state}")
     if probed := _told(pod, events, frozenset({"Unhealthy"})):
-        return NotReady(Cause.PROBE_TIMEOUT if _TIMED_OUT.search(probed) else Cause.PROBE, probed)
+        return NotReady(UnreadyCause.PROBE_TIMEOUT if _TIMED_OUT.search(probed) else UnreadyCause.PROBE, probed)
     ready = conditions.get("Ready")
     text = (ready.message or ready.reason or "not ready").rstrip(".") if ready else "not ready"
-    return NotReady(Cause.UNTOLD, text)
+    return NotReady(UnreadyCause.UNTOLD, text)
 
 
 def why_not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> str:

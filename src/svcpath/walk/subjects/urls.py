@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import urllib.parse
 
-from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.dns import LookupQuestion
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 80, "redis": 6379, "postgres": 5432}
 
 
-def asked_port(query: Query) -> int:
+def asked_port(query: LookupQuestion) -> int:
     """The port the application connects to, 0 when the query does not tell."""
     if query.port:
         return query.port
@@ -22,7 +22,7 @@ def asked_port(query: Query) -> int:
         return 0
 
 
-def asked_host(query: Query) -> str:
+def asked_host(query: LookupQuestion) -> str:
     """The host the application names, without brackets; empty when the query does not tell."""
     if query.url:
         try:

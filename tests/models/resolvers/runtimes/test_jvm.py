@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.models.resolvers.base import Outcome, Rule
+from svcpath.models.resolvers.base import LookupOutcome, ResolverRule
 from svcpath.models.resolvers.runtimes.jvm import Settings, policy, recall, refresh, store
 
-RULE = Rule("", "")
-FOUND = Outcome(ok=True, addresses=("10.0.0.1",), rule=RULE)
-FAILED = Outcome(ok=False, code="UnknownHostException", text="java.net.UnknownHostException: x: Try again", rule=RULE)
+RULE = ResolverRule("", "")
+FOUND = LookupOutcome(ok=True, addresses=("10.0.0.1",), rule=RULE)
+FAILED = LookupOutcome(
+    ok=False, code="UnknownHostException", text="java.net.UnknownHostException: x: Try again", rule=RULE
+)
 
 
 @pytest.mark.parametrize(

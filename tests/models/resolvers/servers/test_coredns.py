@@ -22,9 +22,9 @@ from svcpath.evidence.facts.kubernetes import (
     ServicePort,
     ServiceSpec,
 )
-from svcpath.models.resolvers.base import Answer, Query, Unknown
+from svcpath.models.resolvers.base import Answer, Query, UnknownAnswer
 from svcpath.models.resolvers.servers.coredns import CoreDns, denial_seconds
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 from svcpath.models.resolvers.servers.corefile import normalize, parse
 from svcpath.models.resolvers.servers.corefile_lint import lint
 from tests.replay.recordings import lines
@@ -70,7 +70,7 @@ def service(
     )
 
 
-CLUSTER = Cluster(
+CLUSTER = WatchedObjects(
     services=(
         service("echo-server", cluster_ip="10.96.7.7"),
         service("noports", cluster_ip="10.96.7.9", ports=()),
@@ -94,7 +94,7 @@ CLUSTER = Cluster(
 class Upstream:
     """What the recorded runs' upstream said."""
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         if query.name == "www.example.com":
             return Answer("NOERROR", ("93.184.216.34",) if query.type == "A" else (), int(query.type == "A"))
         return Answer("NXDOMAIN")
@@ -110,7 +110,7 @@ def test_the_cluster_zone_answers_as_the_recorded_coredns(scenario: str) -> None
             continue
         for rrtype in ("A", "AAAA"):
             response = server.respond(record["q"], rrtype)
-            assert not isinstance(response, Unknown)
+            assert not isinstance(response, UnknownAnswer)
             rcode, answers, *_ = record[rrtype].split()
             assert response.rcode == rcode.partition("/")[0], record
             assert len(response.answers) == int(answers.removeprefix("an=")), record
@@ -121,17 +121,17 @@ def test_the_cluster_zone_answers_as_the_recorded_coredns(scenario: str) -> None
 
 def test_a_forwarded_name_without_an_answer_stays_unknown_and_names_the_line() -> None:
     response = CoreDns(parse(KUBEADM), CLUSTER).respond("www.example.com", "A")
-    assert isinstance(response, Unknown)
+    assert isinstance(response, UnknownAnswer)
     assert "line 13" in response.reason
 
 
 def test_an_unsynced_api_fails_the_whole_zone_but_its_apex() -> None:
-    server = CoreDns(parse(KUBEADM), Cluster(synced=False))
+    server = CoreDns(parse(KUBEADM), WatchedObjects(synced=False))
     inside, apex = (
         server.respond(name, "A") for name in ("echo-server.service-ops.svc.cluster.local", "cluster.local")
     )
-    assert not isinstance(inside, Unknown)
-    assert not isinstance(apex, Unknown)
+    assert not isinstance(inside, UnknownAnswer)
+    assert not isinstance(apex, UnknownAnswer)
     assert (inside.rcode, apex.rcode) == ("SERVFAIL", "NOERROR")
 
 

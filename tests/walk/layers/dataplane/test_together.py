@@ -49,9 +49,9 @@ def stale(later: float | None) -> Report:
     return diagnose(Clocked(evidence, later), "svc/web", namespace=NAMESPACE)
 
 
-@pytest.mark.parametrize(("later", "standing"), [(None, "proven"), (3, "proven"), (30, "supported")])
-def test_drift_is_proven_where_slices_and_table_were_read_together(later: float | None, standing: str) -> None:
+@pytest.mark.parametrize(("later", "confidence"), [(None, "proven"), (3, "proven"), (30, "supported")])
+def test_drift_is_proven_where_slices_and_table_were_read_together(later: float | None, confidence: str) -> None:
     report = stale(later)
-    assert (report.verdict.status, report.verdict.code, report.verdict.standing) == ("fault", "SP603", standing)
+    assert (report.verdict.status, report.verdict.code, report.verdict.confidence) == ("fault", "SP603", confidence)
     said = b"30 s apart" in encode(report)
-    assert said is (standing == "supported")
+    assert said is (confidence == "supported")

@@ -65,9 +65,9 @@ def test_a_node_that_no_command_reaches_leaves_the_verdict_open_and_says_what_to
     assert "node w1" in found.sentence
     causes = [one.cause for one in found.hypotheses]
     assert "connection tracking" in causes[0]
-    assert found.hypotheses[0].falsifier is not None
-    assert "nf_conntrack_count" in found.hypotheses[0].falsifier
-    assert {one.standing for one in found.hypotheses} == {"possible"}
+    assert found.hypotheses[0].disproof is not None
+    assert "nf_conntrack_count" in found.hypotheses[0].disproof
+    assert {one.confidence for one in found.hypotheses} == {"possible"}
     assert ("not ready" in found.sentence) is sick
 
 

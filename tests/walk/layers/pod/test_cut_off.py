@@ -58,12 +58,12 @@ def _found(outcome: str, trouble: Trouble | None) -> FindingRecord:
 @pytest.mark.parametrize("outcome", ["timeout", "no-route"])
 def test_the_node_is_supported_as_a_cause_and_one_command_decides(outcome: str, why: str) -> None:
     rival = _found(outcome, Trouble(Reason.UNREACHED, why)).hypotheses[1]
-    assert (rival.standing, rival.cause.partition(" is ")[0]) == ("supported", "node w2")
+    assert (rival.confidence, rival.cause.partition(" is ")[0]) == ("supported", "node w2")
     assert [one.sentence for one in rival.supports] == [
         "no connection to 10.244.2.12 got through",
         f"a command in web-2 on node w2: {why}",
     ]
-    assert rival.falsifier == "kubectl -n shop exec web-2 -- true"
+    assert rival.disproof == "kubectl -n shop exec web-2 -- true"
 
 
 @pytest.mark.parametrize("reason", [None, Reason.DENIED, Reason.NOT_ALLOWED])

@@ -52,7 +52,7 @@ def test_cluster_first_is_judged_as_the_kubelet_writes_it_and_said_so() -> None:
     status, sentence = _layer(report, "resolution")
     assert (status, report.verdict.status) == ("pass", "healthy")
     assert "10.96.28.101" in sentence
-    assert any("as the kubelet writes it" in gap.why for gap in report.not_tested)
+    assert any("as the kubelet writes it" in gap.why for gap in report.not_looked_at)
 
 
 @pytest.mark.parametrize("spec", [{"dnsPolicy": "Default"}, {"hostNetwork": True, "dnsPolicy": "ClusterFirst"}])
@@ -83,7 +83,7 @@ def test_with_ndots_1_musl_asks_the_upstream_alone_whose_answer_is_not_the_servi
     assert _layer(report, "resolution")[0] == "warn"
     assert (report.verdict.status, report.verdict.code) == ("warning", "SP122")
     assert "echo-server.service-ops.svc.cluster.local" in report.verdict.summary
-    assert any(gap.what == f"what answers {name} for musl, musl-1.2.3" for gap in report.not_tested)
+    assert any(gap.what == f"what answers {name} for musl, musl-1.2.3" for gap in report.not_looked_at)
     searching = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "2"}]}}
     assert _layer(_diagnose(_with_client(**searching), as_name=name, resolver="musl"), "resolution")[0] == "pass"
 

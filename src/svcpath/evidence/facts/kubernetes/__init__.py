@@ -49,6 +49,7 @@ from svcpath.evidence.facts.kubernetes.endpoints import (
 )
 from svcpath.evidence.facts.kubernetes.kinds import KINDS, OtherObject
 from svcpath.evidence.facts.kubernetes.meta import (
+    ApiRecord,
     Condition,
     LabelSelector,
     LabelSelectorRequirement,
@@ -57,7 +58,6 @@ from svcpath.evidence.facts.kubernetes.meta import (
     ObjectMeta,
     ObjectReference,
     OwnerReference,
-    Record,
 )
 from svcpath.evidence.facts.kubernetes.pods import (
     HostAlias,
@@ -105,6 +105,7 @@ from svcpath.evidence.facts.kubernetes.workloads import (
 __all__ = [
     "KINDS",
     "WORKLOAD_KINDS",
+    "ApiRecord",
     "ClientIPConfig",
     "Condition",
     "ConfigMap",
@@ -168,7 +169,6 @@ __all__ = [
     "PodStatus",
     "PodTemplate",
     "Probe",
-    "Record",
     "RollingUpdate",
     "Service",
     "ServicePort",

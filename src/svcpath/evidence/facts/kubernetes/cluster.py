@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes.meta import Condition, Object, ObjectReference, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, Condition, Object, ObjectReference
 
 
-class NodeAddress(Record, frozen=True, kw_only=True):
+class NodeAddress(ApiRecord, frozen=True, kw_only=True):
     type: str = ""
     address: str = ""
 
 
-class NodeSystemInfo(Record, frozen=True, kw_only=True):
+class NodeSystemInfo(ApiRecord, frozen=True, kw_only=True):
     kernel_version: str = ""
     os_image: str = ""
     container_runtime_version: str = ""
@@ -20,13 +20,13 @@ class NodeSystemInfo(Record, frozen=True, kw_only=True):
     kube_proxy_version: str = ""
 
 
-class NodeStatus(Record, frozen=True, kw_only=True):
+class NodeStatus(ApiRecord, frozen=True, kw_only=True):
     addresses: tuple[NodeAddress, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
     node_info: NodeSystemInfo | None = None
 
 
-class NodeSpec(Record, frozen=True, kw_only=True):
+class NodeSpec(ApiRecord, frozen=True, kw_only=True):
     pod_cidr: str | None = msgspec.field(name="podCIDR", default=None)
     pod_cidrs: tuple[str, ...] | None = msgspec.field(name="podCIDRs", default=None)
     unschedulable: bool | None = None

@@ -4,55 +4,55 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes.meta import Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord
 
 
-class ContainerPort(Record, frozen=True, kw_only=True):
+class ContainerPort(ApiRecord, frozen=True, kw_only=True):
     name: str | None = None
     container_port: int = 0
     host_port: int | None = None
     protocol: str | None = None
 
 
-class ExecAction(Record, frozen=True, kw_only=True):
+class ExecAction(ApiRecord, frozen=True, kw_only=True):
     command: tuple[str, ...] | None = None
 
 
-class HTTPGetAction(Record, frozen=True, kw_only=True):
+class HTTPGetAction(ApiRecord, frozen=True, kw_only=True):
     host: str | None = None
     path: str | None = None
     port: int | str | None = None
     scheme: str | None = None
 
 
-class TCPSocketAction(Record, frozen=True, kw_only=True):
+class TCPSocketAction(ApiRecord, frozen=True, kw_only=True):
     host: str | None = None
     port: int | str | None = None
 
 
-class GRPCAction(Record, frozen=True, kw_only=True):
+class GRPCAction(ApiRecord, frozen=True, kw_only=True):
     port: int | None = None
     service: str | None = None
 
 
-class SleepAction(Record, frozen=True, kw_only=True):
+class SleepAction(ApiRecord, frozen=True, kw_only=True):
     seconds: int = 0
 
 
-class LifecycleHandler(Record, frozen=True, kw_only=True):
+class LifecycleHandler(ApiRecord, frozen=True, kw_only=True):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     tcp_socket: TCPSocketAction | None = None
     sleep: SleepAction | None = None
 
 
-class Lifecycle(Record, frozen=True, kw_only=True):
+class Lifecycle(ApiRecord, frozen=True, kw_only=True):
     post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
     stop_signal: str | None = None
 
 
-class Probe(Record, frozen=True, kw_only=True):
+class Probe(ApiRecord, frozen=True, kw_only=True):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     tcp_socket: TCPSocketAction | None = None
@@ -64,7 +64,7 @@ class Probe(Record, frozen=True, kw_only=True):
     failure_threshold: int | None = None
 
 
-class Container(Record, frozen=True, kw_only=True):
+class Container(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     image: str = ""
     command: tuple[str, ...] | None = None
@@ -77,16 +77,16 @@ class Container(Record, frozen=True, kw_only=True):
     restart_policy: str | None = None
 
 
-class ContainerStateWaiting(Record, frozen=True, kw_only=True):
+class ContainerStateWaiting(ApiRecord, frozen=True, kw_only=True):
     reason: str | None = None
     message: str | None = None
 
 
-class ContainerStateRunning(Record, frozen=True, kw_only=True):
+class ContainerStateRunning(ApiRecord, frozen=True, kw_only=True):
     started_at: str | None = None
 
 
-class ContainerStateTerminated(Record, frozen=True, kw_only=True):
+class ContainerStateTerminated(ApiRecord, frozen=True, kw_only=True):
     exit_code: int = 0
     signal: int | None = None
     reason: str | None = None
@@ -95,13 +95,13 @@ class ContainerStateTerminated(Record, frozen=True, kw_only=True):
     finished_at: str | None = None
 
 
-class ContainerState(Record, frozen=True, kw_only=True):
+class ContainerState(ApiRecord, frozen=True, kw_only=True):
     waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
 
 
-class ContainerStatus(Record, frozen=True, kw_only=True):
+class ContainerStatus(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     ready: bool = False
     restart_count: int = 0

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.kubernetes.meta import Object, ObjectReference, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, Object, ObjectReference
 
 
-class EndpointConditions(Record, frozen=True, kw_only=True):
+class EndpointConditions(ApiRecord, frozen=True, kw_only=True):
     ready: bool | None = None
     serving: bool | None = None
     terminating: bool | None = None
 
 
-class ForZone(Record, frozen=True, kw_only=True):
+class ForZone(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
 
 
-class EndpointHints(Record, frozen=True, kw_only=True):
+class EndpointHints(ApiRecord, frozen=True, kw_only=True):
     for_zones: tuple[ForZone, ...] | None = None
     for_nodes: tuple[ForZone, ...] | None = None
 
 
-class Endpoint(Record, frozen=True, kw_only=True):
+class Endpoint(ApiRecord, frozen=True, kw_only=True):
     """One endpoint of a slice. A missing ``ready`` or ``serving`` means true, a missing ``terminating`` false
     (discovery.k8s.io/v1, EndpointConditions)."""
 
@@ -45,7 +45,7 @@ class Endpoint(Record, frozen=True, kw_only=True):
         return self.conditions is not None and self.conditions.terminating is True
 
 
-class EndpointPort(Record, frozen=True, kw_only=True):
+class EndpointPort(ApiRecord, frozen=True, kw_only=True):
     """``port`` absent means all ports (or, from the slice controller, that no target port was found)."""
 
     name: str | None = None
@@ -68,20 +68,20 @@ class EndpointSlice(Object, frozen=True, kw_only=True):
         return self.labels.get("endpointslice.kubernetes.io/managed-by")
 
 
-class EndpointAddress(Record, frozen=True, kw_only=True):
+class EndpointAddress(ApiRecord, frozen=True, kw_only=True):
     ip: str = ""
     hostname: str | None = None
     node_name: str | None = None
     target_ref: ObjectReference | None = None
 
 
-class EndpointsPort(Record, frozen=True, kw_only=True):
+class EndpointsPort(ApiRecord, frozen=True, kw_only=True):
     name: str | None = None
     port: int = 0
     protocol: str | None = None
 
 
-class EndpointSubset(Record, frozen=True, kw_only=True):
+class EndpointSubset(ApiRecord, frozen=True, kw_only=True):
     addresses: tuple[EndpointAddress, ...] | None = None
     not_ready_addresses: tuple[EndpointAddress, ...] | None = None
     ports: tuple[EndpointsPort, ...] | None = None

@@ -8,28 +8,28 @@ from __future__ import annotations
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+class ApiRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
     """Base of every API record: frozen, keyword-only, camelCase on the wire.
 
     Records are trees, so the collector of cycles need not look at the millions that a large cluster has.
     """
 
 
-class ManagedFields(Record, frozen=True, kw_only=True):
+class ManagedFields(ApiRecord, frozen=True, kw_only=True):
     manager: str = ""
     operation: str = ""
     time: str | None = None
     subresource: str = ""
 
 
-class OwnerReference(Record, frozen=True, kw_only=True):
+class OwnerReference(ApiRecord, frozen=True, kw_only=True):
     kind: str = ""
     name: str = ""
     uid: str = ""
     controller: bool | None = None
 
 
-class ObjectMeta(Record, frozen=True, kw_only=True):
+class ObjectMeta(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -45,7 +45,7 @@ class ObjectMeta(Record, frozen=True, kw_only=True):
     finalizers: tuple[str, ...] | None = None
 
 
-class Object(Record, frozen=True, kw_only=True):
+class Object(ApiRecord, frozen=True, kw_only=True):
     """What every API object has."""
 
     api_version: str = ""
@@ -69,7 +69,7 @@ class Object(Record, frozen=True, kw_only=True):
         return self.metadata.annotations or {}
 
 
-class ObjectReference(Record, frozen=True, kw_only=True):
+class ObjectReference(ApiRecord, frozen=True, kw_only=True):
     kind: str = ""
     name: str = ""
     namespace: str = ""
@@ -78,7 +78,7 @@ class ObjectReference(Record, frozen=True, kw_only=True):
     field_path: str = ""
 
 
-class Condition(Record, frozen=True, kw_only=True):
+class Condition(ApiRecord, frozen=True, kw_only=True):
     """A condition of a Pod, Node, Deployment, ...; ``status`` is "True", "False" or "Unknown"."""
 
     type: str = ""
@@ -90,12 +90,12 @@ class Condition(Record, frozen=True, kw_only=True):
     last_update_time: str | None = None
 
 
-class LabelSelectorRequirement(Record, frozen=True, kw_only=True):
+class LabelSelectorRequirement(ApiRecord, frozen=True, kw_only=True):
     key: str = ""
     operator: str = ""
     values: tuple[str, ...] | None = None
 
 
-class LabelSelector(Record, frozen=True, kw_only=True):
+class LabelSelector(ApiRecord, frozen=True, kw_only=True):
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[LabelSelectorRequirement, ...] | None = None

@@ -5,30 +5,30 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.evidence.facts.kubernetes.containers import Container, ContainerStatus
-from svcpath.evidence.facts.kubernetes.meta import Condition, Object, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, Condition, Object
 
 
-class PodDNSConfigOption(Record, frozen=True, kw_only=True):
+class PodDNSConfigOption(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     value: str | None = None
 
 
-class PodDNSConfig(Record, frozen=True, kw_only=True):
+class PodDNSConfig(ApiRecord, frozen=True, kw_only=True):
     nameservers: tuple[str, ...] | None = None
     searches: tuple[str, ...] | None = None
     options: tuple[PodDNSConfigOption, ...] | None = None
 
 
-class HostAlias(Record, frozen=True, kw_only=True):
+class HostAlias(ApiRecord, frozen=True, kw_only=True):
     ip: str = ""
     hostnames: tuple[str, ...] | None = None
 
 
-class PodReadinessGate(Record, frozen=True, kw_only=True):
+class PodReadinessGate(ApiRecord, frozen=True, kw_only=True):
     condition_type: str = ""
 
 
-class PodSpec(Record, frozen=True, kw_only=True):
+class PodSpec(ApiRecord, frozen=True, kw_only=True):
     """``timeout_seconds`` is that of a Knative revision."""
 
     containers: tuple[Container, ...] | None = None
@@ -47,11 +47,11 @@ class PodSpec(Record, frozen=True, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class PodIP(Record, frozen=True, kw_only=True):
+class PodIP(ApiRecord, frozen=True, kw_only=True):
     ip: str = ""
 
 
-class PodStatus(Record, frozen=True, kw_only=True):
+class PodStatus(ApiRecord, frozen=True, kw_only=True):
     phase: str | None = None
     reason: str | None = None
     message: str | None = None

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes.meta import LabelSelector, Object, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, LabelSelector, Object
 
 
-class IPBlock(Record, frozen=True, kw_only=True):
+class IPBlock(ApiRecord, frozen=True, kw_only=True):
     cidr: str = ""
     except_: tuple[str, ...] | None = msgspec.field(name="except", default=None)
 
 
-class NetworkPolicyPeer(Record, frozen=True, kw_only=True):
+class NetworkPolicyPeer(ApiRecord, frozen=True, kw_only=True):
     pod_selector: LabelSelector | None = None
     namespace_selector: LabelSelector | None = None
     ip_block: IPBlock | None = None
 
 
-class NetworkPolicyPort(Record, frozen=True, kw_only=True):
+class NetworkPolicyPort(ApiRecord, frozen=True, kw_only=True):
     protocol: str | None = None
     port: int | str | None = None
     end_port: int | None = None
 
 
-class NetworkPolicyIngressRule(Record, frozen=True, kw_only=True):
+class NetworkPolicyIngressRule(ApiRecord, frozen=True, kw_only=True):
     from_: tuple[NetworkPolicyPeer, ...] | None = msgspec.field(name="from", default=None)
     ports: tuple[NetworkPolicyPort, ...] | None = None
 
 
-class NetworkPolicyEgressRule(Record, frozen=True, kw_only=True):
+class NetworkPolicyEgressRule(ApiRecord, frozen=True, kw_only=True):
     to: tuple[NetworkPolicyPeer, ...] | None = None
     ports: tuple[NetworkPolicyPort, ...] | None = None
 
 
-class NetworkPolicySpec(Record, frozen=True, kw_only=True):
+class NetworkPolicySpec(ApiRecord, frozen=True, kw_only=True):
     pod_selector: LabelSelector = LabelSelector()
     policy_types: tuple[str, ...] | None = None
     ingress: tuple[NetworkPolicyIngressRule, ...] | None = None
@@ -45,13 +45,13 @@ class NetworkPolicy(Object, frozen=True, kw_only=True):
     spec: NetworkPolicySpec = NetworkPolicySpec()
 
 
-class PodDisruptionBudgetSpec(Record, frozen=True, kw_only=True):
+class PodDisruptionBudgetSpec(ApiRecord, frozen=True, kw_only=True):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
 
 
-class PodDisruptionBudgetStatus(Record, frozen=True, kw_only=True):
+class PodDisruptionBudgetStatus(ApiRecord, frozen=True, kw_only=True):
     disruptions_allowed: int | None = None
     current_healthy: int | None = None
     desired_healthy: int | None = None

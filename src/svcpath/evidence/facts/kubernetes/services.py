@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes.meta import Object, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, Object
 
 
-class ServicePort(Record, frozen=True, kw_only=True):
+class ServicePort(ApiRecord, frozen=True, kw_only=True):
     """``target_port`` is a number or a port name; absent means ``port``."""
 
     name: str = ""
@@ -18,15 +18,15 @@ class ServicePort(Record, frozen=True, kw_only=True):
     app_protocol: str | None = None
 
 
-class ClientIPConfig(Record, frozen=True, kw_only=True):
+class ClientIPConfig(ApiRecord, frozen=True, kw_only=True):
     timeout_seconds: int | None = None
 
 
-class SessionAffinityConfig(Record, frozen=True, kw_only=True):
+class SessionAffinityConfig(ApiRecord, frozen=True, kw_only=True):
     client_ip: ClientIPConfig | None = msgspec.field(name="clientIP", default=None)
 
 
-class ServiceSpec(Record, frozen=True, kw_only=True):
+class ServiceSpec(ApiRecord, frozen=True, kw_only=True):
     type: str = "ClusterIP"
     cluster_ip: str | None = msgspec.field(name="clusterIP", default=None)
     cluster_ips: tuple[str, ...] | None = msgspec.field(name="clusterIPs", default=None)
@@ -49,17 +49,17 @@ class ServiceSpec(Record, frozen=True, kw_only=True):
     publish_not_ready_addresses: bool | None = None
 
 
-class LoadBalancerIngress(Record, frozen=True, kw_only=True):
+class LoadBalancerIngress(ApiRecord, frozen=True, kw_only=True):
     ip: str | None = None
     hostname: str | None = None
     ip_mode: str | None = None
 
 
-class LoadBalancerStatus(Record, frozen=True, kw_only=True):
+class LoadBalancerStatus(ApiRecord, frozen=True, kw_only=True):
     ingress: tuple[LoadBalancerIngress, ...] | None = None
 
 
-class ServiceStatus(Record, frozen=True, kw_only=True):
+class ServiceStatus(ApiRecord, frozen=True, kw_only=True):
     load_balancer: LoadBalancerStatus | None = None
 
 

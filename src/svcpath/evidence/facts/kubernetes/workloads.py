@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.kubernetes.meta import Condition, LabelSelector, Object, ObjectMeta, Record
+from svcpath.evidence.facts.kubernetes.meta import ApiRecord, Condition, LabelSelector, Object, ObjectMeta
 from svcpath.evidence.facts.kubernetes.pods import PodSpec
 
 WORKLOAD_KINDS = frozenset(
@@ -19,18 +19,18 @@ WORKLOAD_KINDS = frozenset(
 )
 
 
-class PodTemplate(Record, frozen=True, kw_only=True):
+class PodTemplate(ApiRecord, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
 
 
-class RollingUpdate(Record, frozen=True, kw_only=True):
+class RollingUpdate(ApiRecord, frozen=True, kw_only=True):
     max_unavailable: int | str | None = None
     max_surge: int | str | None = None
     partition: int | None = None
 
 
-class Strategy(Record, frozen=True, kw_only=True):
+class Strategy(ApiRecord, frozen=True, kw_only=True):
     """``canary`` is that of an Argo Rollout, the last two are those of an OpenKruise CloneSet."""
 
     type: str | None = None
@@ -40,13 +40,13 @@ class Strategy(Record, frozen=True, kw_only=True):
     max_surge: int | str | None = None
 
 
-class JobTemplate(Record, frozen=True, kw_only=True):
+class JobTemplate(ApiRecord, frozen=True, kw_only=True):
     """What a CronJob makes Jobs from."""
 
     spec: WorkloadSpec
 
 
-class WorkloadSpec(Record, frozen=True, kw_only=True):
+class WorkloadSpec(ApiRecord, frozen=True, kw_only=True):
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplate | None = None
@@ -59,7 +59,7 @@ class WorkloadSpec(Record, frozen=True, kw_only=True):
     job_template: JobTemplate | None = None
 
 
-class WorkloadStatus(Record, frozen=True, kw_only=True):
+class WorkloadStatus(ApiRecord, frozen=True, kw_only=True):
     observed_generation: int | None = None
     replicas: int | None = None
     updated_replicas: int | None = None

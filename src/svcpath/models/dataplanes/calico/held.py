@@ -23,7 +23,7 @@ class Head(msgspec.Struct, frozen=True):
     line: int
 
 
-class Held:
+class NatMaps:
     """``slots`` are backends by service id and ordinal, None for one that is missing; ``unread`` the lines that were not
     understood, by the id of the service they stand under where they stand under one."""
 

@@ -15,7 +15,7 @@ from svcpath.errors import FormatError
 from svcpath.models.dataplanes.calico.held import (
     PROTOCOLS,
     Head,
-    Held,
+    NatMaps,
     address_of,
     flags_of,
     frontend_of,
@@ -27,7 +27,7 @@ from svcpath.models.dataplanes.table import Backend
 _CODES = {name.lower(): number for number, name in PROTOCOLS.items()}
 
 
-def read(text: str, held: Held) -> None:
+def read(text: str, held: NatMaps) -> None:
     """Lines are the places of the services in the list, from 1."""
     try:
         document = msgspec.json.decode(text)
@@ -45,7 +45,7 @@ def _lowered(item: dict[str, Any]) -> dict[str, Any]:
     return {str(key).lower().replace("_", "").replace("-", ""): value for key, value in item.items()}
 
 
-def _service(item: dict[str, Any], number: int, held: Held) -> bool:
+def _service(item: dict[str, Any], number: int, held: NatMaps) -> bool:
     """The frontend alone, one in ``frontend``, or all of ``frontends``; read whole or not at all."""
     try:
         several = item.get("frontends")

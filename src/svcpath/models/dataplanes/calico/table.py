@@ -15,17 +15,17 @@ import msgspec
 from svcpath.errors import FormatError
 from svcpath.models.dataplanes.calico import json_document
 from svcpath.models.dataplanes.calico import text as text_layout
-from svcpath.models.dataplanes.calico.held import Head, Held
+from svcpath.models.dataplanes.calico.held import Head, NatMaps
 from svcpath.models.dataplanes.table import (
     Dialect,
-    Entry,
     Frontend,
     NotUnderstood,
-    Origin,
-    Outcome,
+    PacketOutcome,
+    PacketVerdict,
     ServiceTable,
     Share,
-    Verdict,
+    TableEntry,
+    TrafficOrigin,
 )
 
 _BLACK_HOLE = -1
@@ -36,7 +36,7 @@ _FLAGS = frozenset({"external-local", "internal-local", _EXCLUDED})
 
 def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozenset(), source: str = "") -> ServiceTable:
     """Read a NAT dump. Raises FormatError when no line is of one."""
-    held = Held()
+    held = NatMaps()
     (json_document if text.lstrip()[:1] in ("[", "{") else text_layout).read(text, held)
     held.unread += [
         (head.id, NotUnderstood(head.line, f"flags {', '.join(sorted(head.flags - _FLAGS))}", str(head.frontend)))
@@ -63,13 +63,13 @@ def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozens
     )
 
 
-def _entry(heads: list[Head], held: Held) -> Entry:
+def _entry(heads: list[Head], held: NatMaps) -> TableEntry:
     """All entries of one frontend: for every source, or none, and for each source prefix."""
     general = next((head for head in reversed(heads) if not head.sources), None)
     ranges = [head for head in heads if head.sources]
     if general is not None and not ranges:
         return _for(general, held)
-    lead = _for(general, held) if general is not None else Entry(outcome=Outcome(verdict=Verdict.NONE))
+    lead = _for(general, held) if general is not None else TableEntry(outcome=PacketOutcome(verdict=PacketVerdict.NONE))
     by_source = tuple((head.sources, _for(head, held)) for head in ranges)
     lines = tuple(dict.fromkeys((*lead.lines, *(line for _, entry in by_source for line in entry.lines))))
     return msgspec.structs.replace(
@@ -80,8 +80,8 @@ def _entry(heads: list[Head], held: Held) -> Entry:
     )
 
 
-def _for(head: Head, held: Held) -> Entry:
-    return Entry(
+def _for(head: Head, held: NatMaps) -> TableEntry:
+    return TableEntry(
         target=str(head.id),
         lines=(head.line, *(line for (identity, _), (_, line) in held.slots.items() if identity == head.id)),
         outcome=_outcome(head, held, max(head.count, 0)),
@@ -90,24 +90,24 @@ def _for(head: Head, held: Held) -> Entry:
     )
 
 
-def _by_origin(head: Head, held: Held) -> dict[str, Outcome] | None:
+def _by_origin(head: Head, held: NatMaps) -> dict[str, PacketOutcome] | None:
     if not head.flags & {"external-local", "internal-local"}:
         return None
     everywhere, local = _outcome(head, held, max(head.count, 0)), _outcome(head, held, head.local)
     inside = local if "internal-local" in head.flags else everywhere
     outside = local if "external-local" in head.flags else everywhere
-    return {Origin.POD.value: inside, Origin.NODE.value: inside, Origin.EXTERNAL.value: outside}
+    return {TrafficOrigin.POD.value: inside, TrafficOrigin.NODE.value: inside, TrafficOrigin.EXTERNAL.value: outside}
 
 
-def _outcome(head: Head, held: Held, count: int) -> Outcome:
+def _outcome(head: Head, held: NatMaps, count: int) -> PacketOutcome:
     unread: tuple[NotUnderstood, ...] = tuple(line for identity, line in held.unread if identity == head.id)
     if _EXCLUDED in head.flags:
-        return Outcome(verdict=Verdict.NONE)
+        return PacketOutcome(verdict=PacketVerdict.NONE)
     if head.count == _BLACK_HOLE:
-        return Outcome(verdict=Verdict.DROP)
+        return PacketOutcome(verdict=PacketVerdict.DROP)
     if count == 0:
         # Without a backend the program answers with port unreachable; with backends elsewhere only it drops.
-        return Outcome(verdict=Verdict.DROP if head.count > 0 else Verdict.REJECT, undecided=unread)
+        return PacketOutcome(verdict=PacketVerdict.DROP if head.count > 0 else PacketVerdict.REJECT, undecided=unread)
     part = Fraction(1, count)
     shares: dict[object, Share] = {}
     lost = Fraction(0)
@@ -119,6 +119,6 @@ def _outcome(head: Head, held: Held, count: int) -> Outcome:
         before = shares.get(backend)
         shares[backend] = Share(backend, part + (before.share if before is not None else 0), line)
     if not shares:
-        return Outcome(verdict=Verdict.DROP, undecided=unread)
-    other = ((Verdict.DROP, lost),) if lost else ()
-    return Outcome(verdict=Verdict.BACKENDS, backends=tuple(shares.values()), other=other, undecided=unread)
+        return PacketOutcome(verdict=PacketVerdict.DROP, undecided=unread)
+    other = ((PacketVerdict.DROP, lost),) if lost else ()
+    return PacketOutcome(verdict=PacketVerdict.BACKENDS, backends=tuple(shares.values()), other=other, undecided=unread)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from svcpath.models.dataplanes.calico.held import Head, Held, address_of, flags_of, frontend_of, sources_of
+from svcpath.models.dataplanes.calico.held import Head, NatMaps, address_of, flags_of, frontend_of, sources_of
 
 _FRONTEND = re.compile(
     r"(\S+) port (\d+) proto (\d+) id (\d+) count (-?\d+)(?: local (\d+))?"
@@ -19,14 +19,14 @@ _BACKEND = re.compile(r"(\d+):(\d+)\s+(.*)$")
 _LOG = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \[[A-Z]+\]\[\d+\] ")
 
 
-def read(text: str, held: Held) -> None:
+def read(text: str, held: NatMaps) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if stripped and not _LOG.match(stripped) and not _head(stripped, number, held):
             _backend(stripped, number, held)
 
 
-def _head(line: str, number: int, held: Held) -> bool:
+def _head(line: str, number: int, held: NatMaps) -> bool:
     found = _FRONTEND.match(line)
     if found is None:
         return False
@@ -39,7 +39,7 @@ def _head(line: str, number: int, held: Held) -> bool:
     return True
 
 
-def _backend(line: str, number: int, held: Held) -> None:
+def _backend(line: str, number: int, held: NatMaps) -> None:
     found = _BACKEND.match(line)
     if found is None:
         held.not_understood(number, line)

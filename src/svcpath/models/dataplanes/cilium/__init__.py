@@ -7,7 +7,7 @@ entries mean); ``backends`` and ``connections`` read the maps that say where a c
 
 from svcpath.models.dataplanes.cilium.backends import backends
 from svcpath.models.dataplanes.cilium.connections import CtEntry, ct_entries
-from svcpath.models.dataplanes.cilium.held import Target
+from svcpath.models.dataplanes.cilium.held import CiliumBackend
 from svcpath.models.dataplanes.cilium.services import parse
 
-__all__ = ["CtEntry", "Target", "backends", "ct_entries", "parse"]
+__all__ = ["CiliumBackend", "CtEntry", "backends", "ct_entries", "parse"]

@@ -10,10 +10,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from svcpath.models.dataplanes.table import Backend, Entry, Frontend, NotUnderstood, Origin, Outcome, Share, Verdict
+from svcpath.models.dataplanes.table import (
+    Backend,
+    Frontend,
+    NotUnderstood,
+    PacketOutcome,
+    PacketVerdict,
+    Share,
+    TableEntry,
+    TrafficOrigin,
+)
 
 
-class Target(NamedTuple):
+class CiliumBackend(NamedTuple):
     """A backend as the agent or the map lists it; ``id`` "" where not told."""
 
     backend: Backend
@@ -24,13 +33,13 @@ class Target(NamedTuple):
     preferred: bool = False
 
 
-class Held:
+class FrontendRead:
     """What was read of one frontend and scope."""
 
     __slots__ = ("count", "kind", "lines", "lost", "rev_nat", "service", "targets", "unread")
 
     def __init__(self) -> None:
-        self.targets: list[Target] = []
+        self.targets: list[CiliumBackend] = []
         self.lost: list[tuple[int, int]] = []
         self.lines: list[int] = []
         self.unread: list[NotUnderstood] = []
@@ -44,9 +53,9 @@ class Held:
 Key = tuple[Frontend, str]
 
 
-def entries_of(held: dict[Key, Held]) -> dict[Frontend, Entry]:
+def entries_of(held: dict[Key, FrontendRead]) -> dict[Frontend, TableEntry]:
     """One entry per frontend; by origin where its scopes differ."""
-    entries: dict[Frontend, Entry] = {}
+    entries: dict[Frontend, TableEntry] = {}
     for frontend in dict.fromkeys(frontend for frontend, _ in held):
         if frontend.port == 0:
             continue  # 10.96.0.10:0/ANY: what is sent to another port of a cluster IP; no Service has port 0
@@ -57,10 +66,12 @@ def entries_of(held: dict[Key, Held]) -> dict[Frontend, Entry]:
         by_origin = None
         if inner is not None:
             within = _outcome(inner)
-            by_origin = {Origin.POD.value: within, Origin.NODE.value: within}
-            by_origin[Origin.EXTERNAL.value] = _outcome(outer) if outer is not None else Outcome(verdict=Verdict.NONE)
+            by_origin = {TrafficOrigin.POD.value: within, TrafficOrigin.NODE.value: within}
+            by_origin[TrafficOrigin.EXTERNAL.value] = (
+                _outcome(outer) if outer is not None else PacketOutcome(verdict=PacketVerdict.NONE)
+            )
         both = [item for item in (outer, inner) if item is not None]
-        entries[frontend] = Entry(
+        entries[frontend] = TableEntry(
             service=lead.service,
             target=lead.kind,
             kind=lead.kind,
@@ -77,7 +88,7 @@ def entries_of(held: dict[Key, Held]) -> dict[Frontend, Entry]:
     return entries
 
 
-def _outcome(held: Held) -> Outcome:
+def _outcome(held: FrontendRead) -> PacketOutcome:
     """Active backends share alike; with none, the terminating ones; a slot beyond COUNT is quarantined."""
     targets = held.targets
     if held.count is not None and any(target.slot for target in targets):
@@ -92,6 +103,6 @@ def _outcome(held: Held) -> Outcome:
     shares = tuple(Share(target.backend, Fraction(1, whole), target.line) for target in taking)
     unread = tuple(held.unread)
     if not shares:
-        return Outcome(verdict=Verdict.DROP if lost else Verdict.REJECT, undecided=unread)
-    other = ((Verdict.DROP, Fraction(lost, whole)),) if lost else ()
-    return Outcome(verdict=Verdict.BACKENDS, backends=shares, other=other, undecided=unread)
+        return PacketOutcome(verdict=PacketVerdict.DROP if lost else PacketVerdict.REJECT, undecided=unread)
+    other = ((PacketVerdict.DROP, Fraction(lost, whole)),) if lost else ()
+    return PacketOutcome(verdict=PacketVerdict.BACKENDS, backends=shares, other=other, undecided=unread)

@@ -8,13 +8,13 @@ import msgspec
 
 from svcpath.errors import FormatError
 from svcpath.models.dataplanes.cilium.addresses import name_of, slot_of
-from svcpath.models.dataplanes.cilium.held import Held, Key, Target
+from svcpath.models.dataplanes.cilium.held import CiliumBackend, FrontendRead, Key
 from svcpath.models.dataplanes.cilium.service_text import map_value
 from svcpath.models.dataplanes.ruleset import canonical
 from svcpath.models.dataplanes.table import Backend, Frontend, NotUnderstood
 
 
-def read_json(text: str, held: dict[Key, Held], not_understood: list[NotUnderstood]) -> None:
+def read_json(text: str, held: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -29,7 +29,7 @@ def read_json(text: str, held: dict[Key, Held], not_understood: list[NotUndersto
     for number, (name, values) in enumerate(document.items(), 1):
         key = name_of(name)
         texts = values if isinstance(values, list) else [values]
-        current = held.setdefault(key, Held()) if key is not None else None
+        current = held.setdefault(key, FrontendRead()) if key is not None else None
         for value in texts:
             if (
                 current is not None
@@ -42,7 +42,7 @@ def read_json(text: str, held: dict[Key, Held], not_understood: list[NotUndersto
                 current.unread.append(not_understood[-1])
 
 
-def _service(item: Any, number: int, held: dict[Key, Held]) -> bool:
+def _service(item: Any, number: int, held: dict[Key, FrontendRead]) -> bool:
     """One service of `service list -o json`; what is realised counts, not what was asked for."""
     try:
         status = item.get("status") or {}
@@ -54,7 +54,7 @@ def _service(item: Any, number: int, held: dict[Key, Held]) -> bool:
         protocol = protocol if protocol in ("TCP", "UDP", "SCTP") else "TCP"
         scope = str(frontend.get("scope", "")).lower()
         key = Frontend(address.address, protocol, address.port), scope if scope == "internal" else ""
-        current = held.setdefault(key, Held())
+        current = held.setdefault(key, FrontendRead())
         current.kind = str(flags.get("type", ""))
         current.lines.append(number)
         if flags.get("namespace") and flags.get("name"):
@@ -63,7 +63,7 @@ def _service(item: Any, number: int, held: dict[Key, Held]) -> bool:
             place = Backend(canonical(backend["ip"]), int(backend["port"]))
             state = str(backend.get("state") or "active").lower()
             preferred = bool(backend.get("preferred"))
-            current.targets.append(Target(place, state, slot, number, preferred=preferred))
+            current.targets.append(CiliumBackend(place, state, slot, number, preferred=preferred))
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
     return True

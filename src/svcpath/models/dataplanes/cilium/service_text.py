@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from svcpath.models.dataplanes.cilium.addresses import address_of, frontend_of, name_of, slot_of
-from svcpath.models.dataplanes.cilium.held import Held, Key, Target
+from svcpath.models.dataplanes.cilium.held import CiliumBackend, FrontendRead, Key
 from svcpath.models.dataplanes.table import NotUnderstood
 
 _TARGET = re.compile(
@@ -18,8 +18,8 @@ _LB_HEAD = re.compile(r"(\d+) (\d+)\[(\d+)\] \((\d+)\) \[(.*)\]$")
 _FLAG_KINDS = frozenset({"ClusterIP", "NodePort", "LoadBalancer", "ExternalIPs", "HostPort", "LocalRedirect"})
 
 
-def read_text(text: str, held: dict[Key, Held], not_understood: list[NotUnderstood]) -> None:
-    current: Held | None = None
+def read_text(text: str, held: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
+    current: FrontendRead | None = None
     protocol = ""
     listing = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -44,8 +44,8 @@ def read_text(text: str, held: dict[Key, Held], not_understood: list[NotUndersto
 
 
 def _agent_line(
-    line: str, number: int, held: dict[Key, Held], current: Held | None, protocol: str
-) -> tuple[Held | None, str, bool]:
+    line: str, number: int, held: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
+) -> tuple[FrontendRead | None, str, bool]:
     stripped = line.strip()
     rest = stripped
     if not line[:1].isspace():
@@ -53,7 +53,7 @@ def _agent_line(
         key = frontend_of(found.group(2)) if found is not None else None
         if found is None or key is None:
             return None, "", False
-        current = held.setdefault(key, Held())
+        current = held.setdefault(key, FrontendRead())
         current.kind = found.group(3)
         current.lines.append(number)
         protocol, rest = key[0].protocol, found.group(4).strip()
@@ -64,13 +64,15 @@ def _agent_line(
     if target is None or backend is None or current is None:
         return current, protocol, False
     state = (target.group(4) or "active").lower()
-    current.targets.append(Target(backend, state, int(target.group(1)), number, preferred=target.group(5) is not None))
+    current.targets.append(
+        CiliumBackend(backend, state, int(target.group(1)), number, preferred=target.group(5) is not None)
+    )
     return current, protocol, True
 
 
 def _map_line(
-    line: str, number: int, held: dict[Key, Held], current: Held | None, protocol: str
-) -> tuple[Held | None, str, bool]:
+    line: str, number: int, held: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
+) -> tuple[FrontendRead | None, str, bool]:
     stripped = line.strip()
     value, name = stripped, ""
     if not line[:1].isspace():
@@ -79,14 +81,14 @@ def _map_line(
         key = name_of(name)
         if key is None or not value:
             return None, "", False
-        current = held.setdefault(key, Held())
+        current = held.setdefault(key, FrontendRead())
         protocol = key[0].protocol
     if current is None:
         return None, protocol, False
     return current, protocol, map_value(value, number, current, slot_of(name))
 
 
-def map_value(value: str, number: int, current: Held, slot_named: int | None) -> bool:
+def map_value(value: str, number: int, current: FrontendRead, slot_named: int | None) -> bool:
     """``10.0.0.5:53/UDP (4) (1)``, the head ``0.0.0.0:0 (4) (0) [flags]``, a backend that is gone, and what
     ``--frontends`` has of them: ``0 2[0] (4) [flags]`` for a head, ``501 0[0] (4) [flags]`` for a slot."""
     current.lines.append(number)
@@ -113,5 +115,5 @@ def map_value(value: str, number: int, current: Held, slot_named: int | None) ->
         flags = [flag.strip() for flag in (found.group(5) or "").split(",")]
         current.kind = next((flag for flag in flags if flag in _FLAG_KINDS), current.kind)
         return True
-    current.targets.append(Target(backend, "", slot, number))
+    current.targets.append(CiliumBackend(backend, "", slot, number))
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.cilium.held import Held, Key, entries_of
+from svcpath.models.dataplanes.cilium.held import FrontendRead, Key, entries_of
 from svcpath.models.dataplanes.cilium.service_json import read_json
 from svcpath.models.dataplanes.cilium.service_text import read_text
 from svcpath.models.dataplanes.table import Dialect, NotUnderstood, ServiceTable
@@ -14,7 +14,7 @@ def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozens
 
     Raises FormatError when it is neither.
     """
-    held: dict[Key, Held] = {}
+    held: dict[Key, FrontendRead] = {}
     not_understood: list[NotUnderstood] = []
     start = text.lstrip()[:1]
     if start in ("[", "{"):

@@ -6,13 +6,13 @@ in ``times``; nothing here reads a clock.
 
 ``compare`` runs it. ``difference`` says what a difference is; ``samples`` with which packets it is looked for;
 ``frontend`` compares one frontend and ``outcome`` one packet of it; ``plain`` has what is right for dialects without
-rules; ``unasked`` is the other way, from the table to the Services; ``auxiliary`` the rules that lead to no backend;
+rules; ``unexpected_entries`` is the other way, from the table to the Services; ``auxiliary`` the rules that lead to no backend;
 ``coverage`` what the dump shows at all; ``dating`` how old a difference is.
 """
 
 from svcpath.models.dataplanes.drift.compare import drift
 from svcpath.models.dataplanes.drift.dating import SliceIndex
-from svcpath.models.dataplanes.drift.difference import WITHOUT_EFFECT, DriftReport, Kind, Row
+from svcpath.models.dataplanes.drift.difference import WITHOUT_EFFECT, Difference, DifferenceKind, DriftReport
 from svcpath.models.dataplanes.drift.samples import some_pod
 
-__all__ = ["WITHOUT_EFFECT", "DriftReport", "Kind", "Row", "SliceIndex", "drift", "some_pod"]
+__all__ = ["WITHOUT_EFFECT", "Difference", "DifferenceKind", "DriftReport", "SliceIndex", "drift", "some_pod"]

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.models.dataplanes.drift.coverage import prefix_of
-from svcpath.models.dataplanes.drift.difference import Kind, Row
+from svcpath.models.dataplanes.drift.difference import Difference, DifferenceKind
 from svcpath.models.dataplanes.drift.scope import Scope
 from svcpath.models.dataplanes.expected import Expectation, is_programmed
-from svcpath.models.dataplanes.ruleset import Table
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Dialect, Frontend, Origin, Verdict
+from svcpath.models.dataplanes.ruleset import RuleTable
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Dialect, Frontend, PacketVerdict, TrafficOrigin
 from svcpath.models.dataplanes.trace import Packet
 
 
-def health_checks(scope: Scope, services: Iterable[Service]) -> Iterator[Row]:
+def health_checks(scope: Scope, services: Iterable[Service]) -> Iterator[Difference]:
     """The iptables mode lets the load balancer's health checks in by a rule of their own."""
     rules = scope.table.ruleset
     if scope.table.dialect is not Dialect.IPTABLES or rules is None:
@@ -34,19 +34,19 @@ def health_checks(scope: Scope, services: Iterable[Service]) -> Iterator[Row]:
         if "KUBE-NODEPORTS" not in filters.chains and not (scope.release is not None and scope.release >= (1, 22)):
             continue  # kube-proxy has had the chain since 1.21 (kubernetes pull 97824)
         frontend = Frontend(ANY_IPV6 if family == 6 else ANY_IPV4, "TCP", number)
-        source = scope.sources[family][Origin.EXTERNAL]
-        outcome = scope.tracer.trace(Packet(source, Origin.EXTERNAL, "TCP", frontend.address, number))
-        if outcome.verdict is not Verdict.ACCEPT:
-            yield Row(
+        source = scope.sources[family][TrafficOrigin.EXTERNAL]
+        outcome = scope.tracer.trace(Packet(source, TrafficOrigin.EXTERNAL, "TCP", frontend.address, number))
+        if outcome.verdict is not PacketVerdict.ACCEPT:
+            yield Difference(
                 node=scope.node,
                 frontend=frontend,
                 service=f"{service.namespace}/{service.name}",
-                kind=Kind.HEALTH_CHECK_RULE_MISSING,
-                origins=(Origin.EXTERNAL,),
+                kind=DifferenceKind.HEALTH_CHECK_RULE_MISSING,
+                origins=(TrafficOrigin.EXTERNAL,),
             )
 
 
-def cluster_ip_checks(scope: Scope, wanted: Iterable[Expectation]) -> Iterator[Row]:
+def cluster_ip_checks(scope: Scope, wanted: Iterable[Expectation]) -> Iterator[Difference]:
     """The nftables mode rejects a wrong port of a cluster IP; without it such a client waits for its timeout."""
     rules = scope.table.ruleset
     if scope.table.dialect is not Dialect.NFTABLES or rules is None:
@@ -58,7 +58,9 @@ def cluster_ip_checks(scope: Scope, wanted: Iterable[Expectation]) -> Iterator[R
             yield from _cluster_ip_check(scope, proxy, family, items)
 
 
-def _cluster_ip_check(scope: Scope, proxy: Table, family: int, items: Iterable[Expectation]) -> Iterator[Row]:
+def _cluster_ip_check(
+    scope: Scope, proxy: RuleTable, family: int, items: Iterable[Expectation]
+) -> Iterator[Difference]:
     """Every cluster IP must be in the set; that the set is asked is tried with one of them, on a free port."""
     ports: dict[str, set[int]] = {}
     owner: dict[str, Expectation] = {}
@@ -69,12 +71,12 @@ def _cluster_ip_check(scope: Scope, proxy: Table, family: int, items: Iterable[E
     members = proxy.sets.get("cluster-ips")
     for address, used in ports.items():
         if members is not None and (address,) not in members.elements:
-            yield scope.row(owner[address], Kind.CLUSTER_IP_CHECK_MISSING, Origin.POD)
+            yield scope.row(owner[address], DifferenceKind.CLUSTER_IP_CHECK_MISSING, TrafficOrigin.POD)
             continue
         if members is not None and address != next(iter(ports)):
             continue
         free = next(port for port in range(1, 65536) if port not in used)
-        for origin in (Origin.POD, Origin.NODE):
+        for origin in (TrafficOrigin.POD, TrafficOrigin.NODE):
             packet = Packet(scope.sources[family][origin], origin, "TCP", address, free)
-            if scope.tracer.trace(packet).verdict is not Verdict.REJECT:
-                yield scope.row(owner[address], Kind.CLUSTER_IP_CHECK_MISSING, origin)
+            if scope.tracer.trace(packet).verdict is not PacketVerdict.REJECT:
+                yield scope.row(owner[address], DifferenceKind.CLUSTER_IP_CHECK_MISSING, origin)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.models.dataplanes.drift.auxiliary import cluster_ip_checks, health_checks
 from svcpath.models.dataplanes.drift.dating import SliceIndex
-from svcpath.models.dataplanes.drift.difference import DriftReport, Row
+from svcpath.models.dataplanes.drift.difference import Difference, DriftReport
 from svcpath.models.dataplanes.drift.frontend import frontend_rows
 from svcpath.models.dataplanes.drift.samples import family_of, sources_of
 from svcpath.models.dataplanes.drift.scope import Remarks, Scope
-from svcpath.models.dataplanes.drift.unasked import leftovers as leftover_rows
-from svcpath.models.dataplanes.drift.unasked import unasked
+from svcpath.models.dataplanes.drift.unexpected_entries import leftovers as leftover_rows
+from svcpath.models.dataplanes.drift.unexpected_entries import unexpected_entries
 from svcpath.models.dataplanes.expected import Expectation, NodeView, expected
 from svcpath.models.dataplanes.layout import detector_of
 from svcpath.models.dataplanes.netfilter import own_not_understood
@@ -74,7 +74,7 @@ def _compare(
     rows += health_checks(scope, services)
     names = {f"{service.namespace}/{service.name}" for service in services}
     health = {service.spec.health_check_node_port for service in services}
-    rows += unasked(scope, wanted, names, health, complete)
+    rows += unexpected_entries(scope, wanted, names, health, complete)
     rows += cluster_ip_checks(scope, wanted.values())
     for left in leftovers:
         rows += leftover_rows(scope, left)
@@ -90,14 +90,14 @@ def _compare(
     )
 
 
-def _frontends(scope: Scope, wanted: Iterable[Expectation], remarks: Remarks) -> tuple[list[Row], int]:
+def _frontends(scope: Scope, wanted: Iterable[Expectation], remarks: Remarks) -> tuple[list[Difference], int]:
     """The differences of all frontends, and how many backends were compared. What is right by its shape is not walked,
     but for the first of each family: that the shared chains are right is shown by packets."""
     items = list(wanted)
     taken = {view.backend.address for item in items for view in item.endpoints}
     quick = {family: QuickCheck(scope.table, family, scope.detectors[family], taken) for family in (4, 6)}
     shown_right: set[int] = set()
-    rows: list[Row] = []
+    rows: list[Difference] = []
     backends = 0
     for item in items:
         family = family_of(item)

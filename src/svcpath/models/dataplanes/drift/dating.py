@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
-from svcpath.models.dataplanes.drift.difference import Row
+from svcpath.models.dataplanes.drift.difference import Difference
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.times import Times, cause_of, changed_at
 
@@ -32,7 +32,7 @@ class SliceIndex:
         return self._held.get((namespace, service), ())
 
 
-def dated(row: Row, item: Expectation, slices: SliceIndex, times: Times) -> Row:
+def dated(row: Difference, item: Expectation, slices: SliceIndex, times: Times) -> Difference:
     """The row with the slice that changed, how long ago, and what that says."""
     namespace, _, rest = item.service.partition("/")
     names = {

@@ -17,13 +17,13 @@ from svcpath.models.dataplanes.table import (
     ForeignRule,
     Frontend,
     NotUnderstood,
-    Origin,
-    Verdict,
+    PacketVerdict,
+    TrafficOrigin,
 )
-from svcpath.models.dataplanes.times import Cause
+from svcpath.models.dataplanes.times import StaleCause
 
 
-class Kind(enum.Enum):
+class DifferenceKind(enum.Enum):
     """What differs. The first group decides where a new connection goes, the second how it is treated."""
 
     MISSING = "missing"
@@ -54,11 +54,16 @@ class Kind(enum.Enum):
 
 #: Kinds that change no packet's fate by themselves.
 WITHOUT_EFFECT = frozenset(
-    {Kind.CLUSTER_IP_CHECK_MISSING, Kind.HEALTH_CHECK_RULE_MISSING, Kind.SERVICE_UNKNOWN, Kind.FRONTEND_STALE}
+    {
+        DifferenceKind.CLUSTER_IP_CHECK_MISSING,
+        DifferenceKind.HEALTH_CHECK_RULE_MISSING,
+        DifferenceKind.SERVICE_UNKNOWN,
+        DifferenceKind.FRONTEND_STALE,
+    }
 )
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One difference on one node.
 
     ``backend`` None where the frontend as a whole differs; ``wanted`` the backend that should stand there (wrong port).
@@ -70,17 +75,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     frontend: Frontend | None
     service: str
-    kind: Kind
+    kind: DifferenceKind
     backend: Backend | None = None
     wanted: Backend | None = None
     rule: int = 0
     text: str = ""
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[TrafficOrigin, ...] = ()
     share: Fraction | None = None
     age: float | None = None
-    cause: Cause = Cause.UNKNOWN
+    cause: StaleCause = StaleCause.UNKNOWN
     slice: str = ""
-    verdict: Verdict | None = None
+    verdict: PacketVerdict | None = None
     dialect: Dialect | None = None
     note: str = ""
 
@@ -100,7 +105,7 @@ class DriftReport(msgspec.Struct, frozen=True, kw_only=True):
 
     node: str
     dialect: Dialect
-    rows: tuple[Row, ...]
+    rows: tuple[Difference, ...]
     frontends: int
     backends: int
     undecided: tuple[NotUnderstood, ...] = ()

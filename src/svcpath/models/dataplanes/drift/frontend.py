@@ -8,22 +8,32 @@ import msgspec
 
 from svcpath.models.dataplanes.drift import coverage
 from svcpath.models.dataplanes.drift.dating import dated
-from svcpath.models.dataplanes.drift.difference import Kind, NotCovered, Row
+from svcpath.models.dataplanes.drift.difference import Difference, DifferenceKind, NotCovered
 from svcpath.models.dataplanes.drift.outcome import compare
 from svcpath.models.dataplanes.drift.plain import wanted_of
 from svcpath.models.dataplanes.drift.samples import admitted_by, family_of, packets_to
 from svcpath.models.dataplanes.drift.scope import Remarks, Scope
 from svcpath.models.dataplanes.expected import Expectation, Expected
-from svcpath.models.dataplanes.table import LOCAL_REDIRECT, Backend, Dialect, ForeignRule, Origin, Outcome, Verdict
+from svcpath.models.dataplanes.table import (
+    LOCAL_REDIRECT,
+    Backend,
+    Dialect,
+    ForeignRule,
+    PacketOutcome,
+    PacketVerdict,
+    TrafficOrigin,
+)
 from svcpath.models.dataplanes.trace import Packet
 
-_AFFINITY = frozenset({Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT})
+_AFFINITY = frozenset(
+    {DifferenceKind.AFFINITY_MISSING, DifferenceKind.AFFINITY_UNEXPECTED, DifferenceKind.AFFINITY_TIMEOUT}
+)
 
 #: Differences of one frontend, found from several origins, by what they are.
-_Found = dict[tuple[Kind, Backend | None], Row]
+_Found = dict[tuple[DifferenceKind, Backend | None], Difference]
 
 
-def frontend_rows(scope: Scope, item: Expectation, remarks: Remarks) -> list[Row] | None:
+def frontend_rows(scope: Scope, item: Expectation, remarks: Remarks) -> list[Difference] | None:
     """The differences of one frontend; None where the dump doesn't show what it takes to tell."""
     if not coverage.shows(scope.table, family_of(item), remarks):
         return None
@@ -35,7 +45,7 @@ def _by_rules(scope: Scope, item: Expectation, remarks: Remarks) -> _Found:
     found: _Found = {}
     outside_alone = item.kind == "external-ip" and _for_outside_alone(scope, item)
     for origin, source in packets_to(item, scope.sources, admitted_by(scope.table, item.frontend)):
-        if outside_alone and origin is not Origin.EXTERNAL:
+        if outside_alone and origin is not TrafficOrigin.EXTERNAL:
             continue
         outcome = _trace(scope, item, origin, source)
         want = _wanted(scope, item, origin, source, outcome)
@@ -58,17 +68,17 @@ def _for_outside_alone(scope: Scope, item: Expectation) -> bool:
     return any(match.kind == "bridged" for rule in services.rules if rule.line in entry.lines for match in rule.matches)
 
 
-def _wanted(scope: Scope, item: Expectation, origin: Origin, source: str, outcome: Outcome) -> Expected:
+def _wanted(scope: Scope, item: Expectation, origin: TrafficOrigin, source: str, outcome: PacketOutcome) -> Expected:
     detector = scope.detectors[family_of(item)]
     for_all = detector is not None and detector.kind == "all"
     want = item.for_packet(origin, source, pods_told=detector is not None and not for_all)
-    if for_all and want.verdict is Verdict.BACKENDS:
+    if for_all and want.verdict is PacketVerdict.BACKENDS:
         want = want._replace(masquerade=True)
-    dropped = outcome.verdict is Verdict.DROP and scope.table.dialect is Dialect.NFTABLES
-    if dropped and want.verdict is Verdict.REJECT and not item.admits(source):
+    dropped = outcome.verdict is PacketVerdict.DROP and scope.table.dialect is Dialect.NFTABLES
+    if dropped and want.verdict is PacketVerdict.REJECT and not item.admits(source):
         # The nftables mode asks the source ranges before it asks for endpoints (firewall-check at dstnat - 10,
         # pkg/proxy/nftables/proxier.go, 1.35); the iptables mode has them behind the endpoints.
-        want = want._replace(verdict=Verdict.DROP)
+        want = want._replace(verdict=PacketVerdict.DROP)
     return want
 
 
@@ -107,7 +117,7 @@ def _redirected(scope: Scope, item: Expectation) -> ForeignRule | None:
     return ForeignRule(entry.lines[0] if entry.lines else 0, LOCAL_REDIRECT, "redirect", text, frontend=item.frontend)
 
 
-def _join(found: _Found, rows: Iterable[Row], origin: Origin) -> None:
+def _join(found: _Found, rows: Iterable[Difference], origin: TrafficOrigin) -> None:
     for row in rows:
         key = row.kind, row.backend
         before = found.get(key)
@@ -117,13 +127,13 @@ def _join(found: _Found, rows: Iterable[Row], origin: Origin) -> None:
             found[key] = msgspec.structs.replace(before, origins=(*before.origins, origin))
 
 
-def _trace(scope: Scope, item: Expectation, origin: Origin, source: str) -> Outcome:
+def _trace(scope: Scope, item: Expectation, origin: TrafficOrigin, source: str) -> PacketOutcome:
     frontend = item.frontend
     packet = Packet(source, origin, frontend.protocol, frontend.address, frontend.port)
     outcome = scope.tracer.trace(packet)
-    if origin is Origin.NODE and item.external and outcome.verdict is Verdict.DROP and scope.netfilter:
+    if origin is TrafficOrigin.NODE and item.external and outcome.verdict is PacketVerdict.DROP and scope.netfilter:
         # Before 1.32 the nftables mode filtered the node's own packets ahead of translating them.
         arriving = scope.tracer.trace(packet._replace(arriving=True))
-        if arriving.verdict is Verdict.BACKENDS:
+        if arriving.verdict is PacketVerdict.BACKENDS:
             return arriving
     return outcome

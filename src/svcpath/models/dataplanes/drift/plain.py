@@ -7,20 +7,22 @@ Cilium and Calico, which list more than kube-proxy would choose from inside the 
 from __future__ import annotations
 
 from svcpath.models.dataplanes.expected import Expectation, Expected
-from svcpath.models.dataplanes.table import Backend, Dialect, Origin, Outcome, Verdict
+from svcpath.models.dataplanes.table import Backend, Dialect, PacketOutcome, PacketVerdict, TrafficOrigin
 
 
-def wanted_of(item: Expectation, origin: Origin, source: str, dialect: Dialect, got: Outcome) -> Expected | None:
+def wanted_of(
+    item: Expectation, origin: TrafficOrigin, source: str, dialect: Dialect, got: PacketOutcome
+) -> Expected | None:
     """What should have come out, given what did; None where it is right and needs no further look."""
     if not item.admits(source):
         # Calico has the source ranges in its frontend map; IPVS and Cilium have them in maps of their own.
-        shut = dialect is Dialect.CALICO and got.verdict is Verdict.BACKENDS
-        return Expected(Verdict.DROP) if shut else None
+        shut = dialect is Dialect.CALICO and got.verdict is PacketVerdict.BACKENDS
+        return Expected(PacketVerdict.DROP) if shut else None
     choices = _choices(item, origin, dialect)
-    want = Expected(Verdict.BACKENDS, choices[0]) if choices[0] else Expected(Verdict.REJECT)
-    if got.verdict is Verdict.BACKENDS and _is_right(item, dialect, set(got.addresses), choices):
-        return Expected(Verdict.BACKENDS, got.addresses)
-    if want.verdict is Verdict.REJECT and got.verdict is not Verdict.BACKENDS:
+    want = Expected(PacketVerdict.BACKENDS, choices[0]) if choices[0] else Expected(PacketVerdict.REJECT)
+    if got.verdict is PacketVerdict.BACKENDS and _is_right(item, dialect, set(got.addresses), choices):
+        return Expected(PacketVerdict.BACKENDS, got.addresses)
+    if want.verdict is PacketVerdict.REJECT and got.verdict is not PacketVerdict.BACKENDS:
         return None
     return want
 
@@ -32,7 +34,7 @@ def _is_right(item: Expectation, dialect: Dialect, got: set[Backend], choices: l
     return got in [set(choice) for choice in choices]
 
 
-def _choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[Backend, ...]]:
+def _choices(item: Expectation, origin: TrafficOrigin, dialect: Dialect) -> list[tuple[Backend, ...]]:
     """The sets of backends that are right: the first is what kube-proxy would say."""
     ready = tuple(view.backend for view in item.endpoints if view.ready)
     if dialect is Dialect.IPVS:
@@ -44,8 +46,8 @@ def _choices(item: Expectation, origin: Origin, dialect: Dialect) -> list[tuple[
         return [() if item.internal_local else item.cluster]
     if not item.local_only:
         return [item.cluster, ready]
-    if item.external and origin is not Origin.EXTERNAL:
+    if item.external and origin is not TrafficOrigin.EXTERNAL:
         return [item.cluster, item.local, ready]
-    if dialect is Dialect.CALICO and origin is Origin.EXTERNAL and not item.external:
+    if dialect is Dialect.CALICO and origin is TrafficOrigin.EXTERNAL and not item.external:
         return [item.local, ready]  # Calico's internal-local flag is asked for traffic from inside alone
     return [item.local]

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector, detector_of
 from svcpath.models.dataplanes.ruleset import Match
-from svcpath.models.dataplanes.table import Dialect, Frontend, Origin, ServiceTable
+from svcpath.models.dataplanes.table import Dialect, Frontend, ServiceTable, TrafficOrigin
 
 #: A source address per family (4, 6) and origin.
-Sources = Mapping[int, Mapping[Origin, str]]
+Sources = Mapping[int, Mapping[TrafficOrigin, str]]
 
 
 def sources_of(
@@ -26,9 +26,9 @@ def sources_of(
     here = {view.backend.address for view in views if view.local}
     return {
         family: {
-            Origin.POD: _pod(detectors[family], taken, here, family),
-            Origin.NODE: _node(node_addresses, family),
-            Origin.EXTERNAL: "2001:db8:ffff::77" if family == 6 else "198.51.100.77",
+            TrafficOrigin.POD: _pod(detectors[family], taken, here, family),
+            TrafficOrigin.NODE: _node(node_addresses, family),
+            TrafficOrigin.EXTERNAL: "2001:db8:ffff::77" if family == 6 else "198.51.100.77",
         }
         for family in (4, 6)
     }
@@ -41,14 +41,16 @@ def some_pod(table: ServiceTable, taken: set[str], here: set[str], *, ipv6: bool
     return _pod(detector_of(table, family) if table.ruleset is not None else None, taken, here, family)
 
 
-def packets_to(item: Expectation, sources: Sources, admitted: Iterable[str] = ()) -> Iterator[tuple[Origin, str]]:
+def packets_to(
+    item: Expectation, sources: Sources, admitted: Iterable[str] = ()
+) -> Iterator[tuple[TrafficOrigin, str]]:
     """Origin and source of each packet: one per origin, and one from within each source range, of the Service's and of
     those that the table lets in (``admitted``)."""
     yield from sources[family_of(item)].items()
     texts = [text.partition("/")[0] for text in (*item.source_ranges, *admitted)]
     for source in dict.fromkeys(texts):
         if source not in sources[family_of(item)].values():
-            yield Origin.EXTERNAL, source
+            yield TrafficOrigin.EXTERNAL, source
 
 
 def admitted_by(table: ServiceTable, frontend: Frontend) -> tuple[str, ...]:

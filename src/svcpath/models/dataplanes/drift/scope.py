@@ -9,11 +9,11 @@ from fractions import Fraction
 import msgspec
 
 from svcpath.models.dataplanes.drift.dating import SliceIndex
-from svcpath.models.dataplanes.drift.difference import Kind, NotCovered, Row
+from svcpath.models.dataplanes.drift.difference import Difference, DifferenceKind, NotCovered
 from svcpath.models.dataplanes.drift.samples import Sources
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.layout import Detector
-from svcpath.models.dataplanes.table import Backend, ForeignRule, NotUnderstood, Origin, ServiceTable
+from svcpath.models.dataplanes.table import Backend, ForeignRule, NotUnderstood, ServiceTable, TrafficOrigin
 from svcpath.models.dataplanes.times import Times
 from svcpath.models.dataplanes.trace import Tracer
 
@@ -41,15 +41,15 @@ class Scope(msgspec.Struct, frozen=True):
     def row(
         self,
         item: Expectation,
-        kind: Kind,
-        origin: Origin,
+        kind: DifferenceKind,
+        origin: TrafficOrigin,
         backend: Backend | None = None,
         *,
         rule: int = 0,
         share: Fraction | None = None,
         note: str = "",
-    ) -> Row:
-        return Row(
+    ) -> Difference:
+        return Difference(
             node=self.node,
             frontend=item.frontend,
             service=item.service,

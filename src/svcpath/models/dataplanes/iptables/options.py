@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from svcpath.models.dataplanes.iptables import targets
-from svcpath.models.dataplanes.iptables.values import PROTOCOLS, Unknown, mark, ports, prefixes, probability
+from svcpath.models.dataplanes.iptables.values import PROTOCOLS, UnknownOption, mark, ports, prefixes, probability
 from svcpath.models.dataplanes.ruleset import Match, Rule
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\S+')
@@ -96,14 +96,14 @@ _PROTOCOL_NUMBERS = {
 
 
 def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
-    """One ``-A`` line, read option by option. Raises Unknown for an option or value that is not understood.
+    """One ``-A`` line, read option by option. Raises UnknownOption for an option or value that is not understood.
 
     ``others``: the rule is none of kube-proxy's. Then a match whose options are not known is one whose truth is not
     known (``opaque`` where the module is not, either), and what the rule does with the packet is read all the same.
     """
     tokens = _TOKEN.findall(line) if '"' in line else line.split()
     if line.count('"') - line.count('\\"') & 1:
-        raise Unknown(line)
+        raise UnknownOption(line)
     matches: list[Match] = []
     recent: dict[str, str] = {}
     target, argument = "continue", None
@@ -128,11 +128,11 @@ def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
             if token[:1] == "-":
                 options[token] = value if value[:1] != "-" else ""
             elif tokens[position - 2][:1] != "-" and not targets.goes_on(jump):
-                raise Unknown(line)
+                raise UnknownOption(line)
             continue
         if token in ("-j", "-g"):
             if not value:
-                raise Unknown(line)
+                raise UnknownOption(line)
             jump = value
             target = "goto" if token == "-g" else "jump"
             position += 1
@@ -158,13 +158,13 @@ def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
             negated = False
             continue
         if not value:
-            raise Unknown(line)
+            raise UnknownOption(line)
         position += 1
         if token == "-m":
             module = value
             if value not in _MODULES:
                 if not others:
-                    raise Unknown(line)
+                    raise UnknownOption(line)
                 matches.append(Match("opaque", f"-m {value}"))
             if value == "recent":
                 recent.setdefault("module", "")
@@ -185,7 +185,7 @@ def read_rule(number: int, line: str, *, others: bool = False) -> Rule:
     if jump:
         try:
             target, argument = targets.target(target, jump, options, line)
-        except Unknown:
+        except UnknownOption:
             if not others:
                 raise
             target, argument = "opaque", line
@@ -220,10 +220,10 @@ def _recent(options: dict[str, str], line: str) -> list[Match]:
         return [Match("recent-set", name)]
     check = options.get("--rcheck", options.get("--update"))
     if check is None:
-        raise Unknown(line)
+        raise UnknownOption(line)
     seconds = options.get("--seconds", "0")
     if not seconds.isdecimal():
-        raise Unknown(line)
+        raise UnknownOption(line)
     return [Match("recent-check", (name, int(seconds)), check == "!")]
 
 
@@ -253,18 +253,18 @@ def _match(option: str, value: str, negated: bool, line: str) -> Match:
     if option == "--every":
         # One packet in so many, in turn: over many connections the same share as by chance (xt_statistic.c).
         if not value.isdecimal() or int(value) < 1:
-            raise Unknown(line)
+            raise UnknownOption(line)
         return Match("probability", 1 / int(value), negated)
     if option == "--probability":
         chance = probability(value)
         if chance is None:
-            raise Unknown(line)
+            raise UnknownOption(line)
         return Match("probability", chance, negated)
     if option in ("-i", "-o", "--in-interface", "--out-interface"):
         return Match("in-interface" if "i" in option.strip("-")[:1] else "out-interface", value, negated)
     if option in _OPAQUE_OPTIONS:
         return Match("other", f"{option} {value}", negated)
-    raise Unknown(line)
+    raise UnknownOption(line)
 
 
 def _unquote(text: str) -> str:

@@ -11,9 +11,9 @@ import re
 from svcpath.errors import FormatError
 from svcpath.models.dataplanes.iptables.options import read_rule
 from svcpath.models.dataplanes.iptables.shapes import SHAPES
-from svcpath.models.dataplanes.iptables.values import Unknown
+from svcpath.models.dataplanes.iptables.values import UnknownOption
 from svcpath.models.dataplanes.netfilter.ownership import is_own_name
-from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Table, collector_paused, numbered_lines
+from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, RuleTable, collector_paused, numbered_lines
 
 #: Built-in chains: hook and priority by table (include/uapi/linux/netfilter_ipv4.h).
 _HOOKS = {
@@ -74,7 +74,7 @@ class _Reader:
         self._no_rule(number, _without_counters(line) or line)
         return None
 
-    def _open(self, number: int, line: str, name: str) -> Table:
+    def _open(self, number: int, line: str, name: str) -> RuleTable:
         text = self.rules.text
         self.position = text.find(line, self.position)
         family = self.family or ("ip6" if _section_is_ipv6(text, self.position) else "ip")
@@ -83,7 +83,7 @@ class _Reader:
         self.seen.add((family, name))
         return self.rules.table(family, name)
 
-    def _inside(self, table: Table, table_name: str, number: int) -> tuple[int, str] | None:
+    def _inside(self, table: RuleTable, table_name: str, number: int) -> tuple[int, str] | None:
         """The lines of one table, up to its COMMIT. Gives back a line that opens the next one without it."""
         start = number
         chains, full_name = table.chains, table.name
@@ -151,7 +151,7 @@ class _Reader:
         elif "tables-save v" in line and not self.rules.variant:
             self.rules.variant = "legacy"
 
-    def _declaration(self, table: Table, table_name: str, number: int, line: str) -> None:
+    def _declaration(self, table: RuleTable, table_name: str, number: int, line: str) -> None:
         """``:NAME POLICY [packets:bytes]``"""
         parts = line[1:].split(" ")
         name = parts[0]
@@ -174,7 +174,7 @@ class _Reader:
         rules = self.rules
         try:
             rule = read_rule(number, line, others=not is_own_name(chain))
-        except Unknown:
+        except UnknownOption:
             rules.not_understood.append((number, line.strip(), chain))
             return Rule(number, (Match("opaque", line),), "opaque", line)
         if rule.target == "opaque" or any(match.kind == "opaque" for match in rule.matches):
@@ -196,7 +196,7 @@ def _section_is_ipv6(text: str, start: int) -> bool:
     return _IPV6_ADDRESS.search(text, start, end if end >= 0 else len(text)) is not None
 
 
-def _check_jumps(rules: Ruleset, table: Table) -> None:
+def _check_jumps(rules: Ruleset, table: RuleTable) -> None:
     """A jump to a chain that is not there: a target that is not known, or a dump that is not whole."""
     chains = table.chains
     for chain in chains.values():

@@ -10,7 +10,7 @@ import ipaddress
 from sys import intern
 from typing import Any
 
-from svcpath.models.dataplanes.iptables.values import Unknown, mark
+from svcpath.models.dataplanes.iptables.values import UnknownOption, mark
 from svcpath.models.dataplanes.ruleset import address_value, canonical, host_and_port, prefix_value
 
 _NO_OPTIONS: frozenset[str] = frozenset()
@@ -65,12 +65,12 @@ def target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[st
     if name in _CONTINUE:
         return "continue", None
     if not options.keys() <= _TARGET_OPTIONS.get(name, _NO_OPTIONS):
-        raise Unknown(line)
+        raise UnknownOption(line)
     if name in _SIMPLE:
         return _SIMPLE[name], None
     if name == "REJECT":
         if options.get("--reject-with", "tcp-reset") not in _REJECTIONS:
-            raise Unknown(line)
+            raise UnknownOption(line)
         return "reject", None
     if name == "MASQUERADE":
         return "masquerade", None
@@ -79,14 +79,14 @@ def target(verb: str, name: str, options: dict[str, str], line: str) -> tuple[st
     if name == "REDIRECT":
         port = options.get("--to-ports", "0").partition("-")[0]
         if not port.isdecimal():
-            raise Unknown(line)
+            raise UnknownOption(line)
         return "redirect", int(port)
     if name == "CT":
         return ("notrack", None) if "--notrack" in options else ("continue", None)
     if name == "MARK":
         return "mark", _set_mark(options, line)
     if name in ("QUEUE", "NFQUEUE"):
-        raise Unknown(line)
+        raise UnknownOption(line)
     return verb, intern(name)
 
 
@@ -94,16 +94,16 @@ def _dnat(value: str, line: str) -> tuple[str, Any]:
     """``10.1.2.3``, ``10.1.2.3:80``, ``[fd00::1]:80``; a range of either spreads over what it spans."""
     halves = host_and_port(value)
     if halves is None:
-        raise Unknown(line)
+        raise UnknownOption(line)
     host, port = halves
     if "-" in host:
         span = prefix_value(host)
         if span is None or span[2] - span[1] > 255:
-            raise Unknown(line)
+            raise UnknownOption(line)
         make = ipaddress.IPv4Address if span[0] == 4 else ipaddress.IPv6Address
         return "dnat-many", tuple((str(make(number)), int(port or 0)) for number in range(span[1], span[2] + 1))
     if address_value(host) is None or int(port or 0) > 65535:
-        raise Unknown(line)
+        raise UnknownOption(line)
     return "dnat", (canonical(host), int(port or 0))
 
 
@@ -123,4 +123,4 @@ def _set_mark(options: dict[str, str], line: str) -> tuple[int, int]:
             return ~number & 0xFFFFFFFF, 0
         if option == "--xor-mark":
             return 0, number
-    raise Unknown(line)
+    raise UnknownOption(line)

@@ -13,7 +13,7 @@ from svcpath.models.dataplanes.ruleset import Match, prefix_value
 PROTOCOLS = {name: Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
 
 
-class Unknown(Exception):
+class UnknownOption(Exception):
     """The rule holds something that is not understood; the text is the rule's."""
 
 
@@ -31,7 +31,7 @@ def prefixes(value: str, line: str) -> str | tuple[str, ...]:
     parts = tuple(value.split(","))
     for part in parts:
         if prefix_value(part) is None:
-            raise Unknown(line)
+            raise UnknownOption(line)
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -44,7 +44,7 @@ def ports(value: str, line: str) -> tuple[tuple[int, int], ...]:
             high = low
         low, high = low or "0", high or "65535"
         if not (low.isdecimal() and high.isdecimal()):
-            raise Unknown(line)
+            raise UnknownOption(line)
         ranges.append((int(low), int(high)))
     return tuple(ranges)
 
@@ -55,4 +55,4 @@ def mark(value: str, line: str) -> tuple[int, int]:
     try:
         return int(number, 0), int(mask, 0) if slash else 0xFFFFFFFF
     except ValueError:
-        raise Unknown(line) from None
+        raise UnknownOption(line) from None

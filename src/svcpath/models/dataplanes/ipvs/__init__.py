@@ -4,8 +4,8 @@
 ``connections`` ipvsadm -Lcn, ``sets`` ipset's output.
 """
 
-from svcpath.models.dataplanes.ipvs.connections import Connection, connections
+from svcpath.models.dataplanes.ipvs.connections import IpvsConnection, connections
 from svcpath.models.dataplanes.ipvs.sets import ipset_frontends, ipsets
 from svcpath.models.dataplanes.ipvs.table import RealServer, parse
 
-__all__ = ["Connection", "RealServer", "connections", "ipset_frontends", "ipsets", "parse"]
+__all__ = ["IpvsConnection", "RealServer", "connections", "ipset_frontends", "ipsets", "parse"]

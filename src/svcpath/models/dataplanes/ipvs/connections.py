@@ -12,7 +12,7 @@ from svcpath.models.dataplanes.ipvs.addresses import PROTOCOLS, plain
 from svcpath.models.dataplanes.table import Backend, Frontend, NotUnderstood
 
 
-class Connection(msgspec.Struct, frozen=True, kw_only=True):
+class IpvsConnection(msgspec.Struct, frozen=True, kw_only=True):
     """One line of ipvsadm -Lcn. ``template`` is a persistence template (source port 0 or state NONE/ASSURED of such);
     ``expire`` seconds left."""
 
@@ -30,12 +30,12 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
         return self.source_port == 0
 
 
-def connections(text: str) -> tuple[tuple[Connection, ...], tuple[NotUnderstood, ...]]:
+def connections(text: str) -> tuple[tuple[IpvsConnection, ...], tuple[NotUnderstood, ...]]:
     """Read `ipvsadm -Lcn`: the connections, and the lines that are none.
 
     Raises FormatError when there is neither the header nor any connection.
     """
-    held: list[Connection] = []
+    held: list[IpvsConnection] = []
     not_understood: list[NotUnderstood] = []
     header = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -55,7 +55,7 @@ def connections(text: str) -> tuple[tuple[Connection, ...], tuple[NotUnderstood,
     return tuple(held), tuple(not_understood)
 
 
-def _connection(words: list[str], line: int) -> Connection | None:
+def _connection(words: list[str], line: int) -> IpvsConnection | None:
     """``TCP 14:59 ESTABLISHED client virtual destination``"""
     if len(words) < 6 or words[0] not in (*PROTOCOLS, "IP"):
         return None
@@ -66,7 +66,7 @@ def _connection(words: list[str], line: int) -> Connection | None:
     if not (minutes.isdecimal() and rest.isdecimal()):
         return None
     protocol = "TCP" if words[0] == "IP" else words[0]
-    return Connection(
+    return IpvsConnection(
         protocol=protocol,
         expire=int(minutes) * 60 + int(rest),
         state=words[2],

@@ -17,13 +17,13 @@ from svcpath.models.dataplanes.ipvs.commands import as_listed
 from svcpath.models.dataplanes.table import (
     Backend,
     Dialect,
-    Entry,
     Frontend,
     NotUnderstood,
-    Outcome,
+    PacketOutcome,
+    PacketVerdict,
     ServiceTable,
     Share,
-    Verdict,
+    TableEntry,
 )
 
 _TITLES = ("IP Virtual Server version", "Prot LocalAddress:Port", "-> RemoteAddress:Port")
@@ -160,7 +160,7 @@ def _persistence(words: list[str]) -> int | None:
     return int(words[place]) if place < len(words) and words[place].isdecimal() else _BAD
 
 
-def _entry(virtual: _Virtual) -> Entry:
+def _entry(virtual: _Virtual) -> TableEntry:
     servers = virtual.servers
     taking = [server for server in servers if server.weight is None or server.weight > 0]
     total = sum(server.weight or 0 for server in taking)
@@ -174,13 +174,13 @@ def _entry(virtual: _Virtual) -> Entry:
         )
         for server in taking
     )
-    outcome = Outcome(
-        verdict=Verdict.BACKENDS if shares else Verdict.REJECT if not servers else Verdict.DROP,
+    outcome = PacketOutcome(
+        verdict=PacketVerdict.BACKENDS if shares else PacketVerdict.REJECT if not servers else PacketVerdict.DROP,
         backends=shares,
         affinity=virtual.affinity,
         undecided=tuple(virtual.unread),
     )
-    return Entry(
+    return TableEntry(
         target=virtual.scheduler,
         lines=(virtual.line, *(server.line for server in servers)),
         outcome=outcome,

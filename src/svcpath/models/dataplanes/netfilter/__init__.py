@@ -10,8 +10,8 @@ undecided, elsewhere it becomes a rule that may take the packet.
 the node's address; ``outcome`` adds the branches up. ``ownership`` says whose a chain is.
 """
 
-from svcpath.models.dataplanes.netfilter.flow import Packet
+from svcpath.models.dataplanes.netfilter.flow import RulePacket
 from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own, own_not_understood
 from svcpath.models.dataplanes.netfilter.walker import Walker
 
-__all__ = ["KUBELET_CHAINS", "Packet", "Walker", "is_own", "own_not_understood"]
+__all__ = ["KUBELET_CHAINS", "RulePacket", "Walker", "is_own", "own_not_understood"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
+from svcpath.models.dataplanes.netfilter.flow import Branch, End, PacketWalk
 from svcpath.models.dataplanes.netfilter.foreign import is_escapable, may_take, takes
 from svcpath.models.dataplanes.netfilter.lookup import candidates
 from svcpath.models.dataplanes.netfilter.matches import holds, key_of
@@ -22,7 +22,7 @@ _MAX_DEPTH = 64
 _ON = "on"
 
 
-def through(flow: Flow, chain: Chain, branch: Branch, depth: int) -> list[End]:
+def through(flow: PacketWalk, chain: Chain, branch: Branch, depth: int) -> list[End]:
     """All ends of a branch that enters a chain; ``depth`` is the number of jumps before it."""
     if depth > _MAX_DEPTH:
         branch.doubt(chain.line, "jumps too deep", chain)
@@ -43,7 +43,7 @@ def through(flow: Flow, chain: Chain, branch: Branch, depth: int) -> list[End]:
 
 
 def _meet(
-    flow: Flow, chain: Chain, rule: Rule, branch: Branch, depth: int, ends: list[End]
+    flow: PacketWalk, chain: Chain, rule: Rule, branch: Branch, depth: int, ends: list[End]
 ) -> tuple[Branch, ...] | list[Branch]:
     """One branch at one rule. What ends here is added to ``ends``; returned is what goes on to the next rule."""
     probability = 1.0
@@ -100,7 +100,9 @@ def _joined(live: Sequence[Branch]) -> list[Branch]:
     return list(found.values())
 
 
-def _take(flow: Flow, chain: Chain, branch: Branch, rule: Rule, target: str, argument: Any, depth: int) -> list[End]:
+def _take(
+    flow: PacketWalk, chain: Chain, branch: Branch, rule: Rule, target: str, argument: Any, depth: int
+) -> list[End]:
     """The target of a rule that matched."""
     if branch.escapes and is_escapable(chain, target, branch):
         may_take(flow, rule, chain, branch)
@@ -142,7 +144,7 @@ def _take(flow: Flow, chain: Chain, branch: Branch, rule: Rule, target: str, arg
     return [(branch, _ON)]
 
 
-def _jump(flow: Flow, chain: Chain, branch: Branch, rule: Rule, verb: str, name: str, depth: int) -> list[End]:
+def _jump(flow: PacketWalk, chain: Chain, branch: Branch, rule: Rule, verb: str, name: str, depth: int) -> list[End]:
     """What falls through the other chain goes on behind a jump, and leaves this one too after a goto."""
     below = flow.table(chain).chains.get(name)
     if below is None:
@@ -155,7 +157,7 @@ def _jump(flow: Flow, chain: Chain, branch: Branch, rule: Rule, verb: str, name:
     return ends if verb == "goto" else [(after, verdict or _ON) for after, verdict in ends]
 
 
-def _spread(flow: Flow, chain: Chain, branch: Branch, rule: Rule, depth: int) -> tuple[list[End], Branch | None]:
+def _spread(flow: PacketWalk, chain: Chain, branch: Branch, rule: Rule, depth: int) -> tuple[list[End], Branch | None]:
     """numgen: every choice gets its part. Returns the ends, and what is left for numbers without a choice."""
     modulus, choices, _ = rule.argument
     ends: list[End] = []
@@ -169,7 +171,9 @@ def _spread(flow: Flow, chain: Chain, branch: Branch, rule: Rule, depth: int) ->
     return ends, branch
 
 
-def _looked_up(flow: Flow, chain: Chain, branch: Branch, rule: Rule, depth: int) -> tuple[list[End], Branch | None]:
+def _looked_up(
+    flow: PacketWalk, chain: Chain, branch: Branch, rule: Rule, depth: int
+) -> tuple[list[End], Branch | None]:
     """A verdict map: by the packet's key. Returns the ends, or the branch itself where the key is not in it."""
     fields, name = rule.argument
     key = key_of(flow, fields, branch)

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, Table, address_value
-from svcpath.models.dataplanes.table import Backend, ForeignRule, Origin
+from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, RuleTable, address_value
+from svcpath.models.dataplanes.table import Backend, ForeignRule, TrafficOrigin
 
 
-class Packet(NamedTuple):
+class RulePacket(NamedTuple):
     """The first packet of a new connection. ``address`` may be ANY_IPV4 or ANY_IPV6: some address of the node.
 
     ``known``: affinity sets may hold the client; else it is a new one.
     """
 
     source: str
-    origin: Origin
+    origin: TrafficOrigin
     protocol: str
     address: str
     port: int
@@ -29,7 +29,7 @@ class Packet(NamedTuple):
     known: bool = False
 
 
-class Flow(msgspec.Struct, frozen=True):
+class PacketWalk(msgspec.Struct, frozen=True):
     """One packet in one ruleset, as far as no rule changes it.
 
     ``family`` is "ip" or "ip6", ``protocol`` in lower case, ``source`` and ``local`` (the node's own addresses) as
@@ -37,14 +37,14 @@ class Flow(msgspec.Struct, frozen=True):
     """
 
     rules: Ruleset
-    packet: Packet
+    packet: RulePacket
     family: str
     protocol: str
     source: tuple[int, int] | None
     local: frozenset[tuple[int, int]]
     to_node: bool
 
-    def table(self, chain: Chain) -> Table:
+    def table(self, chain: Chain) -> RuleTable:
         return self.rules.tables[chain.table]
 
     def passes(self, base: Chain) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
+from svcpath.models.dataplanes.netfilter.flow import Branch, PacketWalk
 from svcpath.models.dataplanes.netfilter.matches import holds
 from svcpath.models.dataplanes.netfilter.ownership import KUBELET_CHAINS, is_own
-from svcpath.models.dataplanes.ruleset import Chain, Rule, Table
+from svcpath.models.dataplanes.ruleset import Chain, Rule, RuleTable
 from svcpath.models.dataplanes.table import ForeignRule
 
 _TERMINAL = frozenset({"accept", "drop", "reject", "dnat", "dnat-many", "redirect", "notrack", "tproxy", "opaque"})
@@ -22,7 +22,7 @@ _MOST_POSSIBLE = 32
 _DEEPEST = 8
 
 
-def takes(flow: Flow, rule: Rule, chain: Chain, effect: str, branch: Branch) -> None:
+def takes(flow: PacketWalk, rule: Rule, chain: Chain, effect: str, branch: Branch) -> None:
     """A rule that matched: noted if it is of others."""
     if is_own(chain) or chain.name in KUBELET_CHAINS:
         return
@@ -42,7 +42,7 @@ def is_escapable(chain: Chain, target: str, branch: Branch) -> bool:
     return target in _HARMFUL or (target == "accept" and chain.type == "nat")
 
 
-def may_take(flow: Flow, rule: Rule, chain: Chain, branch: Branch) -> None:
+def may_take(flow: PacketWalk, rule: Rule, chain: Chain, branch: Branch) -> None:
     """A rule whose matches can't be decided: one of kube-proxy leaves the answer undecided, one of others is noted with
     what it would do."""
     if is_own(chain):
@@ -75,7 +75,7 @@ class _Reach(NamedTuple):
     accepts: bool = False
 
 
-def _reach(table: Table, name: str, depth: int = 0) -> _Reach:
+def _reach(table: RuleTable, name: str, depth: int = 0) -> _Reach:
     chain = table.chains.get(name)
     if chain is None or depth > _DEEPEST:
         return _Reach(accepts=chain is None)
@@ -91,7 +91,7 @@ def _reach(table: Table, name: str, depth: int = 0) -> _Reach:
     return _Reach(marks, accepts)
 
 
-def _could(flow: Flow, table: Table, name: str, branch: Branch, depth: int) -> str:
+def _could(flow: PacketWalk, table: RuleTable, name: str, branch: Branch, depth: int) -> str:
     """The first terminal target that a chain could lead to, "" if none."""
     chain = table.chains.get(name)
     if chain is None or depth > _DEEPEST:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.models.dataplanes.netfilter.chains import through
-from svcpath.models.dataplanes.netfilter.flow import Branch, End, Flow
+from svcpath.models.dataplanes.netfilter.flow import Branch, End, PacketWalk
 from svcpath.models.dataplanes.netfilter.foreign import dropped_by_policy
-from svcpath.models.dataplanes.table import Origin
+from svcpath.models.dataplanes.table import TrafficOrigin
 
 
-def walk_hooks(flow: Flow, branch: Branch) -> Iterator[End]:
+def walk_hooks(flow: PacketWalk, branch: Branch) -> Iterator[End]:
     """Where the branches of one packet end."""
-    leaving = flow.packet.origin is Origin.NODE and not flow.packet.arriving
+    leaving = flow.packet.origin is TrafficOrigin.NODE and not flow.packet.arriving
     for after, verdict in _hook(flow, "output" if leaving else "prerouting", branch):
         if verdict in ("drop", "reject"):
             yield after, verdict
@@ -29,7 +29,7 @@ def walk_hooks(flow: Flow, branch: Branch) -> Iterator[End]:
         yield from _hook(flow, "input" if local else "forward", after)
 
 
-def _hook(flow: Flow, hook: str, branch: Branch) -> list[End]:
+def _hook(flow: PacketWalk, hook: str, branch: Branch) -> list[End]:
     live: list[End] = [(branch, "")]
     for base in flow.rules.base.get(hook, ()):
         if not flow.passes(base) or (not base.rules and base.policy == "accept"):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from svcpath.models.dataplanes.netfilter.chains import through
-from svcpath.models.dataplanes.netfilter.flow import Branch, Flow
+from svcpath.models.dataplanes.netfilter.flow import Branch, PacketWalk
 from svcpath.models.dataplanes.netfilter.matches import holds, in_prefix
 from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.ruleset import address_value
 
 
-def masquerades(flow: Flow, mark: int) -> bool:
+def masquerades(flow: PacketWalk, mark: int) -> bool:
     """Is a packet with this mark masqueraded by kube-proxy's own rules?"""
     branch = Branch("0.0.0.0" if flow.family == "ip" else "::", 0)
     branch.mark = mark
@@ -39,7 +39,7 @@ def _masqueraded(met: tuple[Any, ...] | None) -> bool:
     return met is not None and met[0].target == "masquerade"
 
 
-def marks_own_traffic(flow: Flow, branch: Branch) -> bool:
+def marks_own_traffic(flow: PacketWalk, branch: Branch) -> bool:
     """Has the chain that translates a rule that marks what the backend itself sends? Without it a Pod can't reach
     itself through its Service."""
     chain = branch.backend_chain

@@ -6,22 +6,22 @@ here too: ``recent`` and the affinity sets of nftables note on the branch that a
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, Flow
+from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, PacketWalk
 from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, address_value, prefix_value
-from svcpath.models.dataplanes.table import Origin
+from svcpath.models.dataplanes.table import TrafficOrigin
 
 #: Names of interfaces behind which there are Pods or containers of this node: nothing from outside comes in by them.
 _LOCAL_BRIDGES = ("lo", "docker", "br-", "cni", "veth", "cali", "flannel", "kube-", "virbr", "podman", "nodelocaldns")
 
 
-def holds(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+def holds(flow: PacketWalk, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
     """``rule`` and ``chain`` are where the match stands: some matches depend on what they are there for."""
     found = _truth(flow, match, rule, chain, branch)
     return found if found is None or not match.negated else not found
 
 
-def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+def _truth(flow: PacketWalk, match: Match, rule: Rule, chain: Chain, branch: Branch) -> bool | None:
     """Without the negation. Every kind that is not named here is undecidable."""
     kind, value = match.kind, match.value
     if kind == "protocol":
@@ -44,7 +44,7 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
     if kind == "destination-type":
         return _type_holds(value, flow.ends_here(branch))
     if kind == "source-type":
-        return _type_holds(value, flow.packet.origin is Origin.NODE)
+        return _type_holds(value, flow.packet.origin is TrafficOrigin.NODE)
     if kind == "in-set":
         return _in_set(flow, value, rule, chain, branch)
     if kind == "in":
@@ -63,7 +63,7 @@ def _truth(flow: Flow, match: Match, rule: Rule, chain: Chain, branch: Branch) -
         return flow.protocol == "tcp"
     if kind == "bridged":
         # kube-proxy asks it to tell the Pods behind a bridge from the outside; a node's uplink may be in one too.
-        return None if flow.packet.origin is Origin.POD or not is_own(chain) else False
+        return None if flow.packet.origin is TrafficOrigin.POD or not is_own(chain) else False
     if kind == "tcp-flags":
         examined, wanted = value
         return flow.protocol == "tcp" and {"SYN"} & examined == wanted
@@ -106,7 +106,9 @@ def _recent(match: Match, rule: Rule, branch: Branch) -> bool | None:
     return False
 
 
-def _in_set(flow: Flow, value: tuple[tuple[str, ...], str], rule: Rule, chain: Chain, branch: Branch) -> bool | None:
+def _in_set(
+    flow: PacketWalk, value: tuple[tuple[str, ...], str], rule: Rule, chain: Chain, branch: Branch
+) -> bool | None:
     fields, name = value
     held = flow.table(chain).sets.get(name)
     if held is None:
@@ -122,24 +124,24 @@ def _in_set(flow: Flow, value: tuple[tuple[str, ...], str], rule: Rule, chain: C
     return found
 
 
-def _interface(origin: Origin, kind: str, value: str | tuple[str, ...], chain: Chain) -> bool | None:
+def _interface(origin: TrafficOrigin, kind: str, value: str | tuple[str, ...], chain: Chain) -> bool | None:
     names = (value,) if isinstance(value, str) else value
     if is_own(chain):
         # kube-proxy names an interface for one purpose: to tell the Pods of this node (detectLocalMode).
-        return origin is Origin.POD
+        return origin is TrafficOrigin.POD
     if all(name == "lo" for name in names):
-        return False if origin is not Origin.NODE or kind == "in-interface" else None
-    if kind == "in-interface" and origin is Origin.EXTERNAL:
+        return False if origin is not TrafficOrigin.NODE or kind == "in-interface" else None
+    if kind == "in-interface" and origin is TrafficOrigin.EXTERNAL:
         return False if all(name.startswith(_LOCAL_BRIDGES) for name in names) else None
     return None
 
 
-def key_of(flow: Flow, fields: tuple[str, ...], branch: Branch) -> tuple[str, ...]:
+def key_of(flow: PacketWalk, fields: tuple[str, ...], branch: Branch) -> tuple[str, ...]:
     """The fields of the packet as a key of nftables' sets and maps."""
     return tuple(_field(flow, field, branch) for field in fields)
 
 
-def _field(flow: Flow, field: str, branch: Branch) -> str:
+def _field(flow: PacketWalk, field: str, branch: Branch) -> str:
     if field == "destination":
         return branch.address
     if field == "source":

@@ -7,22 +7,22 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, End, Flow
+from svcpath.models.dataplanes.netfilter.flow import UNPRINTED, Branch, End, PacketWalk
 from svcpath.models.dataplanes.netfilter.masquerade import marks_own_traffic
 from svcpath.models.dataplanes.ruleset import Ruleset
-from svcpath.models.dataplanes.table import Backend, NotUnderstood, Outcome, RuleMet, Share, Verdict
+from svcpath.models.dataplanes.table import Backend, NotUnderstood, PacketOutcome, PacketVerdict, RuleMet, Share
 
 
-def outcome(flow: Flow, ends: Sequence[End], masquerades: Callable[[int], bool]) -> Outcome:
+def outcome(flow: PacketWalk, ends: Sequence[End], masquerades: Callable[[int], bool]) -> PacketOutcome:
     """``masquerades`` tells of a mark whether a packet that carries it leaves with the node's address."""
     shares: dict[Backend, list[Any]] = {}
-    other: dict[Verdict, float] = {}
+    other: dict[PacketVerdict, float] = {}
     reached: list[Branch] = []
     for branch, verdict in ends:
         if verdict == "drop":
-            kind = Verdict.DROP
+            kind = PacketVerdict.DROP
         elif verdict == "reject":
-            kind = Verdict.REJECT
+            kind = PacketVerdict.REJECT
         elif branch.backend is not None:
             hairpin = marks_own_traffic(flow, branch)
             held = shares.setdefault(branch.backend, [0.0, branch.backend_line, masquerades(branch.mark), hairpin])
@@ -31,19 +31,19 @@ def outcome(flow: Flow, ends: Sequence[End], masquerades: Callable[[int], bool])
             reached.append(branch)
             continue
         else:
-            kind = Verdict.ACCEPT if branch.accepted else Verdict.NONE
+            kind = PacketVerdict.ACCEPT if branch.accepted else PacketVerdict.NONE
         other[kind] = other.get(kind, 0.0) + branch.weight
     backends = tuple(
         Share(backend, _snap(weight), line, masquerade, hairpin)
         for backend, (weight, line, masquerade, hairpin) in shares.items()
     )
-    lead = Verdict.BACKENDS
+    lead = PacketVerdict.BACKENDS
     if not backends:
-        lead = max(other, key=lambda kind: other[kind]) if other else Verdict.NONE
+        lead = max(other, key=lambda kind: other[kind]) if other else PacketVerdict.NONE
     rest = tuple((kind, _snap(weight)) for kind, weight in other.items() if backends or kind is not lead)
     affinity, complete = _affinity(reached, len(backends))
     branches = [branch for branch, _ in ends]
-    return Outcome(
+    return PacketOutcome(
         verdict=lead,
         backends=backends,
         other=tuple(item for item in rest if item[1] > 0),
@@ -56,7 +56,7 @@ def outcome(flow: Flow, ends: Sequence[End], masquerades: Callable[[int], bool])
 
 
 def _affinity(reached: list[Branch], backends: int) -> tuple[int | None, bool]:
-    """The timeout (see Outcome.affinity), and whether every backend recalls and remembers its clients."""
+    """The timeout (see PacketOutcome.affinity), and whether every backend recalls and remembers its clients."""
     recalls: tuple[tuple[str, int], ...] = ()
     complete = True
     for branch in reached:

@@ -5,12 +5,12 @@ What one packet learns (whether a mark is masqueraded, which address takes node 
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes.netfilter.flow import Branch, Flow, Packet, is_local
+from svcpath.models.dataplanes.netfilter.flow import Branch, PacketWalk, RulePacket, is_local
 from svcpath.models.dataplanes.netfilter.hooks import walk_hooks
 from svcpath.models.dataplanes.netfilter.masquerade import masquerades
 from svcpath.models.dataplanes.netfilter.outcome import outcome
 from svcpath.models.dataplanes.ruleset import Ruleset, address_value
-from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Outcome
+from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, PacketOutcome
 
 
 class Walker:
@@ -22,13 +22,13 @@ class Walker:
         self._masquerade: dict[tuple[str, int], bool] = {}
         self._node_port_address: dict[str, str] = {}
 
-    def walk(self, packet: Packet) -> Outcome:
+    def walk(self, packet: RulePacket) -> PacketOutcome:
         address = packet.address
         to_node = address in (ANY_IPV4, ANY_IPV6)
         family = "ip6" if ":" in address else "ip"
         if to_node:
             address = self._some_node_address(family)
-        flow = Flow(
+        flow = PacketWalk(
             rules=self.rules,
             packet=packet,
             family=family,
@@ -40,7 +40,7 @@ class Walker:
         ends = list(walk_hooks(flow, Branch(address, packet.port)))
         return outcome(flow, ends, lambda mark: self._masquerades(flow, mark))
 
-    def _masquerades(self, flow: Flow, mark: int) -> bool:
+    def _masquerades(self, flow: PacketWalk, mark: int) -> bool:
         key = (flow.family, mark)
         found = self._masquerade.get(key)
         if found is None:

@@ -13,7 +13,7 @@ from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.nftables.listing import check_targets, read_hook
 from svcpath.models.dataplanes.nftables.maps import elements
 from svcpath.models.dataplanes.nftables.statements import rules_of
-from svcpath.models.dataplanes.nftables.tokens import Unknown, seconds
+from svcpath.models.dataplanes.nftables.tokens import UnknownStatement, seconds
 from svcpath.models.dataplanes.ruleset import Chain, Match, Rule, Ruleset, Set
 
 _COMMAND = re.compile(r"\s*(add|create|flush|delete|destroy|insert)\s+(\w+)\s+(ip6?|inet)\s+(\S+)\s*(.*)")
@@ -77,7 +77,7 @@ def _command(rules: Ruleset, number: int, verb: str, kind: str, family: str, nam
         chain = table.chains.setdefault(item, Chain(table.name, item, number, False))
         try:
             chain.rules.extend(rules_of(number, body, others=not is_own(chain)))
-        except Unknown:
+        except UnknownStatement:
             rules.not_understood.append((number, body, item))
             chain.rules.append(Rule(number, (Match("opaque", body),), "opaque", body))
     elif kind == "element" and item in table.sets:
@@ -88,7 +88,7 @@ def _command(rules: Ruleset, number: int, verb: str, kind: str, family: str, nam
                     held.elements[key] = element
                 else:
                     held.elements.pop(key, None)
-        except Unknown:
+        except UnknownStatement:
             rules.not_understood.append((number, body, item))
     else:
         rules.damaged.append((number, f"{verb} {kind} {rest}", item))

@@ -12,7 +12,7 @@ from typing import Any
 
 from svcpath.models.dataplanes.nftables.selectors import META_FIELDS, make_match
 from svcpath.models.dataplanes.nftables.statements import add_match, combine_mark
-from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Unknown
+from svcpath.models.dataplanes.nftables.tokens import VERDICTS, UnknownStatement
 from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical
 
 _PROTOCOLS = {name.encode(): Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
@@ -25,7 +25,7 @@ _DNAT_PORT = b'", "port": '
 _DNAT_TAIL = b"}}]"
 _IGNORED = frozenset({"counter", "log", "comment"})
 #: What the structure of an expression of another shape brings.
-OTHER_SHAPE = (Unknown, KeyError, TypeError, ValueError, AttributeError, IndexError)
+OTHER_SHAPE = (UnknownStatement, KeyError, TypeError, ValueError, AttributeError, IndexError)
 _FIELDS = {
     ("ip", "saddr"): "source",
     ("ip", "daddr"): "destination",
@@ -118,7 +118,7 @@ def _effect(kind: str, value: Any, matches: list[Match]) -> tuple[str, Any] | No
         return None
     if kind == "xt":
         return _xt(value, matches)
-    raise Unknown(kind)
+    raise UnknownStatement(kind)
 
 
 def _xt(value: Any, matches: list[Match]) -> tuple[str, Any] | None:
@@ -129,13 +129,13 @@ def _xt(value: Any, matches: list[Match]) -> tuple[str, Any] | None:
         elif name not in ("comment", "nfacct", "tcp", "udp", "conntrack"):
             matches.append(Match("other", f"xt match {name}"))
         return None
-    raise Unknown(f"xt {name}")
+    raise UnknownStatement(f"xt {name}")
 
 
 def _destination(value: dict[str, Any]) -> tuple[str, int]:
     address, port = value["addr"], value.get("port", 0)
     if not isinstance(address, str) or address_value(address) is None or not 0 <= int(port) < 65536:
-        raise Unknown("dnat")
+        raise UnknownStatement("dnat")
     return canonical(address), int(port)
 
 
@@ -144,7 +144,7 @@ def _vmap(value: dict[str, Any]) -> tuple[str, Any]:
     if isinstance(key, dict) and "numgen" in key:
         generator = key["numgen"]
         if generator.get("offset", 0) or not isinstance(data, dict) or int(generator["mod"]) < 1:
-            raise Unknown("numgen")
+            raise UnknownStatement("numgen")
         choices: list[tuple[int, str, Any]] = []
         for index, verdict in data["set"]:
             choices.append((int(index), *verdict_of(verdict)))
@@ -162,7 +162,7 @@ def verdict_of(value: dict[str, Any]) -> tuple[str, Any]:
         return kind, intern(argument["target"])
     if kind in VERDICTS or kind == "reject":
         return kind, None
-    raise Unknown(kind)
+    raise UnknownStatement(kind)
 
 
 def _mangle(value: dict[str, Any]) -> tuple[str, Any]:
@@ -170,7 +170,7 @@ def _mangle(value: dict[str, Any]) -> tuple[str, Any]:
     if key == {"meta": {"key": "nftrace"}}:
         return "continue", None
     if key != {"meta": {"key": "mark"}}:
-        raise Unknown("mangle")
+        raise UnknownStatement("mangle")
     return "mark", _mark(value["value"])
 
 
@@ -183,7 +183,7 @@ def _mark(value: Any) -> tuple[int, int]:
     ((operator, (left, right)),) = value.items()
     clear, xor = _mark(left)
     if operator not in ("|", "&", "^"):
-        raise Unknown("mark")
+        raise UnknownStatement("mark")
     return combine_mark(clear, xor, operator, int(right))
 
 
@@ -193,7 +193,7 @@ def _match(value: dict[str, Any]) -> Match:
     if isinstance(left, dict) and "&" in left:
         left, mask = left["&"]
         if not isinstance(mask, int):
-            raise Unknown("&")
+            raise UnknownStatement("&")
     fields = tuple(_fields(left))
     return make_match(fields, "==" if operator == "in" else operator, list(_values(right)), mask)
 
@@ -222,7 +222,7 @@ def _fields(key: Any) -> Iterator[str]:
         else:
             yield f"other fib {' '.join(flags)} {value['result']}"
     else:
-        raise Unknown(kind)
+        raise UnknownStatement(kind)
 
 
 def _values(value: Any) -> Iterator[str]:
@@ -252,4 +252,4 @@ def texts_of(value: Any) -> list[str]:
             return [f"{texts_of(low)[0]}-{texts_of(high)[0]}"]
         if "elem" in value:
             return texts_of(value["elem"]["val"])
-    raise Unknown("value")
+    raise UnknownStatement("value")

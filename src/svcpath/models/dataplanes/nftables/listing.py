@@ -16,15 +16,15 @@ from svcpath.models.dataplanes.netfilter.ownership import is_own
 from svcpath.models.dataplanes.nftables.maps import elements
 from svcpath.models.dataplanes.nftables.shapes import by_shape
 from svcpath.models.dataplanes.nftables.statements import rules_of
-from svcpath.models.dataplanes.nftables.tokens import Unknown, seconds
+from svcpath.models.dataplanes.nftables.tokens import UnknownStatement, seconds
 from svcpath.models.dataplanes.ruleset import (
     Chain,
     Element,
     Match,
     Rule,
     Ruleset,
+    RuleTable,
     Set,
-    Table,
     collector_paused,
     is_opaque,
     numbered_lines,
@@ -60,7 +60,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.rules = Ruleset(text)
-        self.table: Table | None = None
+        self.table: RuleTable | None = None
         self.family = "ip"
         self.chain: Chain | None = None
         self.set: Set | None = None
@@ -207,7 +207,7 @@ class _Reader:
             try:
                 for key, element in elements(part.rstrip(","), place, is_map=self.set.is_map):
                     self._element(key, element)
-            except Unknown:
+            except UnknownStatement:
                 self.rules.not_understood.append((place, part, self.set.name))
         self.wrapped = None
 
@@ -233,7 +233,7 @@ class _Reader:
             return
         try:
             found = rules_of(number, text, others=not is_own(chain))
-        except Unknown:
+        except UnknownStatement:
             self.rules.not_understood.append((number, text, chain.name))
             found = [Rule(number, (Match("opaque", text),), "opaque", text)]
         else:

@@ -10,7 +10,7 @@ from sys import intern
 from typing import Any
 
 from svcpath.models.dataplanes.nftables.selectors import port_range
-from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, Unknown, integer, skip_counts
+from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, UnknownStatement, integer, skip_counts
 from svcpath.models.dataplanes.ruleset import Element, canonical
 
 
@@ -20,7 +20,7 @@ def _verdict(tokens: Tokens) -> tuple[str, Any]:
         return word, intern(tokens.next())
     if word in VERDICTS or word == "reject":
         return word, None
-    raise Unknown(word)
+    raise UnknownStatement(word)
 
 
 def map_argument(tokens: Tokens) -> str | tuple[tuple[tuple[str, ...], str, Any], ...]:
@@ -47,10 +47,10 @@ def numgen(tokens: Tokens) -> tuple[str, Any]:
     modulus = integer(tokens.next())
     offset = integer(tokens.next()) if tokens.accept("offset") else 0
     if mode not in ("random", "inc") or not tokens.accept("vmap") or modulus < 1 or offset:
-        raise Unknown("numgen")
+        raise UnknownStatement("numgen")
     held = map_argument(tokens)
     if isinstance(held, str):
-        raise Unknown("numgen")
+        raise UnknownStatement("numgen")
     choices: list[tuple[int, str, Any]] = []
     for key, verb, argument in held:
         low, high = port_range(key[0])
@@ -78,10 +78,10 @@ def elements(text: str, line: int, *, is_map: bool) -> Iterator[tuple[tuple[str,
             else:
                 tokens.next()
         if is_map and not tokens.peek():
-            raise Unknown(text)
+            raise UnknownStatement(text)
         target: tuple[str, Any] = ("continue", None)
         if tokens.accept(":"):
             target = _verdict(tokens)
         elif is_map:
-            raise Unknown(text)
+            raise UnknownStatement(text)
         yield tuple(key), Element(target[0], target[1], line, comment)

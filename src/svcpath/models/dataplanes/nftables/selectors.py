@@ -6,7 +6,7 @@ which brings the same parts.
 
 from __future__ import annotations
 
-from svcpath.models.dataplanes.nftables.tokens import Tokens, Unknown, integer
+from svcpath.models.dataplanes.nftables.tokens import Tokens, UnknownStatement, integer
 from svcpath.models.dataplanes.ruleset import Match, prefix_value
 
 #: What a key of ``meta`` is called in a Match, in text and in JSON.
@@ -36,7 +36,7 @@ def read_fields(word: str, tokens: Tokens) -> tuple[str, ...]:
 def comparison(fields: tuple[str, ...], tokens: Tokens) -> Match:
     """``!= 10.0.0.0/8``, ``& 0x4000 == 0x4000``, ``{ 80, 443 }``, ``@name``"""
     if tokens.peek() == "set":
-        raise Unknown("set")  # a statement that changes the field: no comparison
+        raise UnknownStatement("set")  # a statement that changes the field: no comparison
     mask = None
     if tokens.peek() in ("&", "and"):
         tokens.next()
@@ -53,7 +53,7 @@ def _field(word: str, tokens: Tokens) -> str:
         return "mark"
     name = tokens.next()
     if name == "option":
-        raise Unknown(name)
+        raise UnknownStatement(name)
     if word in ("ip", "ip6"):
         fields = {"saddr": "source", "daddr": "destination", "protocol": "protocol", "nexthdr": "protocol"}
         return fields.get(name, f"other {word} {name}")
@@ -72,7 +72,7 @@ def _field(word: str, tokens: Tokens) -> str:
         if result == "type" and keys[0] in ("daddr", "saddr"):
             return "destination-type" if keys[0] == "daddr" else "source-type"
         return f"other fib {' '.join(keys)} {result}"
-    raise Unknown(word)
+    raise UnknownStatement(word)
 
 
 def _values(tokens: Tokens) -> list[str]:
@@ -107,7 +107,7 @@ def make_match(fields: tuple[str, ...], operator: str, values: list[str], mask: 
     if kind in ("source", "destination"):
         for value in values:
             if prefix_value(value) is None:
-                raise Unknown(value)
+                raise UnknownStatement(value)
         return Match(kind, values[0] if len(values) == 1 else tuple(values), negated)
     if kind == "protocol":
         return Match(kind, tuple(_PROTOCOL_NUMBERS.get(value, value) for value in values), negated)
@@ -135,5 +135,5 @@ def port_range(text: str) -> tuple[int, int]:
     low, dash, high = text.partition("-")
     low = str(_SERVICES.get(low, low))
     if not low.isdecimal() or (dash and not high.isdecimal()):
-        raise Unknown(text)
+        raise UnknownStatement(text)
     return int(low), int(high) if dash else int(low)

@@ -12,7 +12,7 @@ from typing import Any
 from svcpath.models.dataplanes.nftables.maps import map_argument, numgen
 from svcpath.models.dataplanes.nftables.others import pass_over
 from svcpath.models.dataplanes.nftables.selectors import comparison, read_fields
-from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, Unknown, integer, skip_counts
+from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, UnknownStatement, integer, skip_counts
 from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical, host_and_port
 
 #: Statements that only count, log or tag: what follows them decides.
@@ -25,7 +25,7 @@ def rules_of(line: int, text: str, *, others: bool = False) -> list[Rule]:
     """One printed rule. More than one comes back when it changes something and goes on (a mark, then a jump).
 
     ``others``: the rule is none of kube-proxy's; a part of it that is not known is passed over (see ``others``), and what
-    it does with the packet is read all the same. Raises Unknown for a rule that can't be read.
+    it does with the packet is read all the same. Raises UnknownStatement for a rule that can't be read.
     """
     tokens = Tokens(text)
     matches: list[Match] = []
@@ -35,7 +35,7 @@ def rules_of(line: int, text: str, *, others: bool = False) -> list[Rule]:
         place = tokens.place
         try:
             comment = _statement(tokens, matches, effects) or comment
-        except Unknown:
+        except UnknownStatement:
             if not others:
                 raise
             tokens.place = place
@@ -118,7 +118,7 @@ def _effect(word: str, tokens: Tokens) -> tuple[str, Any] | None:
             port = tokens.next().lstrip(":").partition("-")[0]
         _nat_flags(tokens)
         if not port.isdecimal():
-            raise Unknown(word)
+            raise UnknownStatement(word)
         return "redirect", int(port)
     if word == "tproxy":
         while tokens.peek() and tokens.peek() not in ("comment", "accept", "meta"):
@@ -150,10 +150,10 @@ def destination(value: str) -> tuple[str, int]:
     """``10.1.2.3:80``, ``[fd00::1]:80``, or either without a port."""
     halves = host_and_port(value)
     if halves is None:
-        raise Unknown(value)
+        raise UnknownStatement(value)
     host, port = halves
     if int(port or 0) > 65535 or address_value(host) is None:
-        raise Unknown(value)
+        raise UnknownStatement(value)
     return canonical(host), int(port or 0)
 
 
@@ -185,7 +185,7 @@ def _match(word: str, tokens: Tokens, effects: list[tuple[str, Any]]) -> Match |
                 tokens.next()
             return None
         if word == "ct" and tokens.peek() == "mark" and tokens.peek(1) == "set":
-            raise Unknown("ct mark set")
+            raise UnknownStatement("ct mark set")
         return _selection(word, tokens, effects)
     if word == "numgen":
         effects.append(numgen(tokens))
@@ -194,7 +194,7 @@ def _match(word: str, tokens: Tokens, effects: list[tuple[str, Any]]) -> Match |
         return _xt(tokens, effects)
     if word in _OTHER_MATCHES:
         return _other(word, tokens)
-    raise Unknown(word)
+    raise UnknownStatement(word)
 
 
 def _other(word: str, tokens: Tokens) -> Match:
@@ -219,7 +219,7 @@ def _xt(tokens: Tokens, effects: list[tuple[str, Any]]) -> Match | None:
     if name in ("LOG", "NFLOG", "TRACE", "TCPMSS", "CHECKSUM", "CONNMARK"):
         effects.append(("continue", None))
         return None
-    raise Unknown(f"xt target {name}")
+    raise UnknownStatement(f"xt target {name}")
 
 
 def _selection(word: str, tokens: Tokens, effects: list[tuple[str, Any]]) -> Match | None:

@@ -14,7 +14,7 @@ _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0
 VERDICTS = {"accept": "accept", "drop": "drop", "return": "return", "notrack": "notrack", "continue": "continue"}
 
 
-class Unknown(Exception):
+class UnknownStatement(Exception):
     """A statement that is not understood."""
 
 
@@ -26,13 +26,13 @@ def seconds(text: str) -> int:
 
 
 class Tokens:
-    """The words of one statement. Raises Unknown when they end early or are others than expected."""
+    """The words of one statement. Raises UnknownStatement when they end early or are others than expected."""
 
     __slots__ = ("items", "place")
 
     def __init__(self, text: str) -> None:
         if text.count('"') & 1:
-            raise Unknown(text)
+            raise UnknownStatement(text)
         self.items: list[str] = _TOKEN.findall(text)
         self.place = 0
 
@@ -42,7 +42,7 @@ class Tokens:
 
     def next(self) -> str:
         if self.place >= len(self.items):
-            raise Unknown("ends early")
+            raise UnknownStatement("ends early")
         self.place += 1
         return self.items[self.place - 1]
 
@@ -54,7 +54,7 @@ class Tokens:
 
     def expect(self, word: str) -> None:
         if not self.accept(word):
-            raise Unknown(word)
+            raise UnknownStatement(word)
 
 
 def integer(text: str) -> int:
@@ -62,7 +62,7 @@ def integer(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise Unknown(text) from None
+        raise UnknownStatement(text) from None
 
 
 def skip_counts(tokens: Tokens) -> None:

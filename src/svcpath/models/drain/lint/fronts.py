@@ -17,7 +17,7 @@ from svcpath.models.drain.budget import Budget
 from svcpath.models.drain.clock import OnSignal
 from svcpath.models.drain.google import drainings
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
-from svcpath.models.drain.subject import Field, Stopping, pod_spec
+from svcpath.models.drain.subject import Field, StoppedContainer, pod_spec
 from svcpath.models.drain.terms import LONGEST, REMOVAL
 
 _ALB = "alb.ingress.kubernetes.io/"
@@ -54,7 +54,7 @@ def slow_health_check(budget: Budget, around: Around) -> Iterator[LintFinding]:
     )
 
 
-def _accepts(container: Stopping) -> float:
+def _accepts(container: StoppedContainer) -> float:
     """Seconds until a container's signal, or until its hook tells it to stop."""
     hook = container.hook
     told = hook.stop.at if hook.stop is not None and hook.stop.sure else math.inf

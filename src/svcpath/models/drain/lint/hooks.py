@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from svcpath.models.drain.budget import Budget
 from svcpath.models.drain.lint.rule import Around, Level, LintFinding
-from svcpath.models.drain.subject import Stopping
+from svcpath.models.drain.subject import StoppedContainer
 from svcpath.models.drain.terms import PROPAGATION, REMOVAL
 
 #: Images known to hold neither a shell nor coreutils, by their names.
@@ -121,7 +121,7 @@ def missing(budget: Budget, around: Around) -> Iterator[LintFinding]:
     )
 
 
-def _why(on_path: Sequence[Stopping], containers: str) -> str:
+def _why(on_path: Sequence[StoppedContainer], containers: str) -> str:
     hooks = [one.hook for one in on_path if one.hook.spelling]
     if not hooks:
         return f"no preStop in {containers}: the stop signal comes at once"

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Outcome, Part, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, Part, ResolverRule
 from svcpath.models.resolvers.environment import (
     INET,
     INET6,
@@ -26,8 +26,8 @@ from svcpath.models.resolvers.environment import (
     unmapped,
 )
 from svcpath.models.resolvers.libc import glibc_conf
-from svcpath.models.resolvers.libc.glibc_send import Reply, Sender
-from svcpath.models.resolvers.libc.nsswitch import Service, hosts_services
+from svcpath.models.resolvers.libc.glibc_send import BufferReply, Sender
+from svcpath.models.resolvers.libc.nsswitch import NssSource, hosts_services
 
 TEXTS = {
     "EAI_NONAME": (-2, "Name or service not known"),
@@ -39,74 +39,84 @@ TEXTS = {
 HOST_NOT_FOUND, TRY_AGAIN, NO_RECOVERY, NO_DATA = "HOST_NOT_FOUND", "TRY_AGAIN", "NO_RECOVERY", "NO_DATA"
 
 SEARCH = "glibc res_query.c __res_context_search"
-AS_IS_ONLY = Rule("the name ends in a dot: only it is asked", SEARCH)
-AS_IS_FIRST = Rule("the name has ndots dots: as it is first, its error is kept for the end", SEARCH)
-FIRST_SUFFIX = Rule("fewer dots than ndots: the first search suffix is tried", SEARCH)
-AFTER_AS_IS = Rule("the name as it is gave no address: the search list is tried", SEARCH)
-NEXT_MISSING = Rule("the last candidate does not exist: the next is tried", SEARCH)
-NEXT_NODATA = Rule("the last candidate has no address (NODATA, remembered): the search goes on", SEARCH)
-NEXT_SERVFAIL = Rule("SERVFAIL for the last candidate (remembered): the search goes on", SEARCH)
-LEFT = Rule(
+AS_IS_ONLY = ResolverRule("the name ends in a dot: only it is asked", SEARCH)
+AS_IS_FIRST = ResolverRule("the name has ndots dots: as it is first, its error is kept for the end", SEARCH)
+FIRST_SUFFIX = ResolverRule("fewer dots than ndots: the first search suffix is tried", SEARCH)
+AFTER_AS_IS = ResolverRule("the name as it is gave no address: the search list is tried", SEARCH)
+NEXT_MISSING = ResolverRule("the last candidate does not exist: the next is tried", SEARCH)
+NEXT_NODATA = ResolverRule("the last candidate has no address (NODATA, remembered): the search goes on", SEARCH)
+NEXT_SERVFAIL = ResolverRule("SERVFAIL for the last candidate (remembered): the search goes on", SEARCH)
+LEFT = ResolverRule(
     "no usable reply, REFUSED, NOTIMP, FORMERR or an unsendable candidate: the rest of the search list is left out, "
     "the name as it is is still tried",
     SEARCH,
 )
-AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", SEARCH)
-ALIAS = Rule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
-UNREACHABLE = Rule("no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH)
+AS_IS_LAST = ResolverRule("the search list is used up (or empty): the name as it is", SEARCH)
+ALIAS = ResolverRule("HOSTALIASES names a target for a name without dots", "glibc res_query.c __res_context_hostalias")
+UNREACHABLE = ResolverRule(
+    "no server could be reached (ECONNREFUSED): the lookup ends at once, nothing else is tried", SEARCH
+)
 AS_IS_AFTER = {
     LEFT: LEFT,
-    NEXT_NODATA: Rule("the last suffix gave no address (NODATA, remembered): the name as it is follows", SEARCH),
-    NEXT_SERVFAIL: Rule("SERVFAIL for the last suffix (remembered): the name as it is follows", SEARCH),
-    NEXT_MISSING: Rule("no suffix has the name: the name as it is follows", SEARCH),
+    NEXT_NODATA: ResolverRule(
+        "the last suffix gave no address (NODATA, remembered): the name as it is follows", SEARCH
+    ),
+    NEXT_SERVFAIL: ResolverRule("SERVFAIL for the last suffix (remembered): the name as it is follows", SEARCH),
+    NEXT_MISSING: ResolverRule("no suffix has the name: the name as it is follows", SEARCH),
 }
-FOUND = Rule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
-CNAME_ONLY = Rule(
+FOUND = ResolverRule("an address of an asked type", "glibc dns-host.c gaih_getanswer")
+CNAME_ONLY = ResolverRule(
     "a reply with records but no address (a CNAME without target) ends the search as a success, then has no address",
     "glibc res_query.c __res_context_query (ancount), dns-host.c gaih_getanswer",
 )
-FORGOTTEN = Rule(
+FORGOTTEN = ResolverRule(
     "AF_INET alone: an earlier server failure is forgotten when the last reply was usable (NSS says not found)",
     "glibc getaddrinfo.c gaih_inet (__gethostbyname2_r), dns-host.c (2.36)",
 )
-NO_MODULE = Rule(
+NO_MODULE = ResolverRule(
     "the last source of nsswitch.conf's hosts line has no module here: EAI_SYSTEM",
     "glibc getaddrinfo.c get_nss_addresses (NETDB_INTERNAL)",
 )
-LITERAL = Rule("the name is an address", "glibc getaddrinfo.c try_literal")
-BAD_SCOPE = Rule(
+LITERAL = ResolverRule("the name is an address", "glibc getaddrinfo.c try_literal")
+BAD_SCOPE = ResolverRule(
     "the scope of the address is no number and no interface of a link-local address",
     "glibc getaddrinfo.c try_literal, inet6_scopeid_pton.c",
 )
-MERGE = Rule(
+MERGE = ResolverRule(
     "nsswitch.conf says SUCCESS=merge: getaddrinfo can't, and what was found is lost",
     "glibc getaddrinfo.c get_nss_addresses, nss_action.h NSS_ACTION_MERGE",
 )
-UNNAMED = Rule(
+UNNAMED = ResolverRule(
     "a character outside A-Z a-z 0-9 . _ -, or a leading -: asked in DNS, and no record of such a name is taken",
     "glibc dns-host.c getanswer_r (name_ok)",
 )
-HOSTS = Rule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
-DIGITS_DOTS = Rule(
+HOSTS = ResolverRule("/etc/hosts has the name", "glibc files-hosts.c, getaddrinfo.c get_nss_addresses")
+DIGITS_DOTS = ResolverRule(
     "AF_INET alone: digits and dots that are no address are not looked up, and no name with a colon that begins like an address",
     "glibc digits_dots.c __nss_hostname_digits_dots",
 )
-BAD_NAME = Rule("a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns")
-NO_SOURCE = Rule("no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses")
+BAD_NAME = ResolverRule(
+    "a character outside A-Z a-z 0-9 . _ -, or a leading -: not asked in DNS", "glibc res_hnok, nss_dns"
+)
+NO_SOURCE = ResolverRule(
+    "no source of nsswitch.conf's hosts line has the name", "glibc getaddrinfo.c get_nss_addresses"
+)
 ABORTED = "resolv_conf.c: update_from_conf: Assertion `resolv_conf_matches (resp, conf)' failed."
-ABORT = Rule(
+ABORT = ResolverRule(
     "one of the first six search suffixes does not fit the old 256-byte list: an assertion ends the process",
     "glibc resolv_conf.c update_from_conf, resolv_conf_matches",
 )
-ENDLESS = Rule(
+ENDLESS = ResolverRule(
     "the call does not return: a sortlist line ends in a carriage return, at which the parser stands still",
     "glibc res_init.c res_vinit_1 (sortlist)",
 )
 FINAL = {
-    HOST_NOT_FOUND: Rule("no candidate has an address and the deciding one does not exist", SEARCH),
-    NO_DATA: Rule("no candidate has an address; NODATA was seen on the way", SEARCH),
-    TRY_AGAIN: Rule("no candidate has an address; a server failure or silence decides", SEARCH),
-    NO_RECOVERY: Rule("no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH),
+    HOST_NOT_FOUND: ResolverRule("no candidate has an address and the deciding one does not exist", SEARCH),
+    NO_DATA: ResolverRule("no candidate has an address; NODATA was seen on the way", SEARCH),
+    TRY_AGAIN: ResolverRule("no candidate has an address; a server failure or silence decides", SEARCH),
+    NO_RECOVERY: ResolverRule(
+        "no candidate has an address; REFUSED, NOTIMP, FORMERR or an unsendable name decides", SEARCH
+    ),
 }
 DIGITS = frozenset("0123456789.")
 HEXADECIMAL = frozenset("0123456789abcdefABCDEF:")
@@ -114,7 +124,7 @@ HNOK = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 
 HANG, HANGS = "HANG", "the call does not return: glibc waits on the TCP connection without a timeout"
-NO_TIMEOUT = Rule(
+NO_TIMEOUT = ResolverRule(
     "a server that accepts the TCP connection and stays silent is waited for without end", "glibc res_send.c send_vc"
 )
 
@@ -123,13 +133,13 @@ class _Hang(Exception):
     pass
 
 
-class Found(msgspec.Struct, frozen=True):
+class NssResult(msgspec.Struct, frozen=True):
     """What nss_dns says: addresses, or the h_errno and NSS status it ends in."""
 
     addresses: tuple[str, ...]
     herrno: str
     status: str
-    rule: Rule
+    rule: ResolverRule
     memory: tuple[str, ...]
     seconds: float
 
@@ -164,16 +174,16 @@ class Glibc:
                 return self._fail("EAI_ADDRFAMILY", LITERAL, 0.0, memory)
             if v6 is not None and not known_scope(*v6):
                 return self._fail("EAI_NONAME", BAD_SCOPE, 0.0, memory)
-            return Outcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
+            return LookupOutcome(ok=True, addresses=(address,), rule=LITERAL, memory=memory)
         if self.simple and _like_an_address(name):
             return self._fail("EAI_NONAME", DIGITS_DOTS, 0.0, memory)
         if self.config.endless:
-            return Outcome(ok=False, code=HANG, text=ENDLESS.text, rule=ENDLESS, seconds=math.inf, memory=memory)
+            return LookupOutcome(ok=False, code=HANG, text=ENDLESS.text, rule=ENDLESS, seconds=math.inf, memory=memory)
         if glibc_conf.aborts(self.config.search):
-            return Outcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
+            return LookupOutcome(ok=False, code="SIGABRT", number=-6, text=ABORTED, rule=ABORT, memory=memory)
         no_data, rule, now = "" if self.services or self.simple else "EAI_SYSTEM", NO_SOURCE, 0.0
         merged = False
-        kept: Outcome | None = None  # what a source found is overwritten by the next where nsswitch.conf goes on
+        kept: LookupOutcome | None = None  # what a source found is overwritten by the next where nsswitch.conf goes on
         for service in self.services:
             if self.simple and service.name not in ("files", "dns"):
                 if self._returns(service, "UNAVAIL"):
@@ -183,16 +193,18 @@ class Glibc:
             status = "UNAVAIL"
             if service.name == "files":
                 found = glibc_conf.hosts(self.environment.hosts, name, family)
-                kept = Outcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory) if found else None
+                kept = (
+                    LookupOutcome(ok=True, addresses=found, rule=HOSTS, seconds=now, memory=memory) if found else None
+                )
                 status, no_data = "SUCCESS" if found else "NOTFOUND", ""
             elif service.name == "dns":
                 result = yield from self._dns(name, memory, now)
                 memory, now, rule = result.memory, result.seconds, result.rule
                 if result.herrno == HANG:
-                    return Outcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
+                    return LookupOutcome(ok=False, code=HANG, text=HANGS, rule=rule, seconds=now, memory=memory)
                 kept = None
                 if result.addresses:
-                    kept = Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
+                    kept = LookupOutcome(ok=True, addresses=result.addresses, rule=rule, seconds=now, memory=memory)
                 status = result.status
                 no_data = {TRY_AGAIN: "EAI_AGAIN", NO_DATA: "EAI_NODATA"}.get(result.herrno, "")
             if kept is not None and service.after("SUCCESS") == "merge":
@@ -208,20 +220,20 @@ class Glibc:
         return self._fail(no_data or "EAI_NONAME", NO_MODULE if no_data == "EAI_SYSTEM" else rule, now, memory)
 
     @staticmethod
-    def _returns(service: Service, status: str) -> bool:
+    def _returns(service: NssSource, status: str) -> bool:
         return service.after(status) == "return"
 
     @staticmethod
-    def _fail(code: str, rule: Rule, seconds: float, memory: tuple[str, ...]) -> Outcome:
+    def _fail(code: str, rule: ResolverRule, seconds: float, memory: tuple[str, ...]) -> LookupOutcome:
         number, text = TEXTS[code]
-        return Outcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds, memory=memory)
+        return LookupOutcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds, memory=memory)
 
-    def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[Found]:
+    def _dns(self, name: str, memory: tuple[str, ...], now: float) -> Part[NssResult]:
         """_nss_dns_gethostbyname4_r (AF_UNSPEC) or gethostbyname2_r."""
         name = unescaped(name)
         odd = not name or not HNOK.issuperset(name) or name.startswith("-")
         if odd and not self.unchecked:
-            return Found((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
+            return NssResult((), HOST_NOT_FOUND, "NOTFOUND", BAD_NAME, memory, now)
         target = glibc_conf.alias(self.environment, name)
         types = self.environment.types
         no_aaaa = "no-aaaa" in self.config.flags
@@ -230,12 +242,12 @@ class Glibc:
         try:
             found = yield from self._search(target, sender, ALIAS if target != name else None)
             if odd and found.addresses:
-                return Found((), HOST_NOT_FOUND, "NOTFOUND", UNNAMED, found.memory, found.seconds)
+                return NssResult((), HOST_NOT_FOUND, "NOTFOUND", UNNAMED, found.memory, found.seconds)
             return found
         except _Hang:
-            return Found((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
+            return NssResult((), HANG, "UNAVAIL", NO_TIMEOUT, memory, math.inf)
 
-    def _search(self, name: str, sender: Sender, why: Rule | None) -> Part[Found]:
+    def _search(self, name: str, sender: Sender, why: ResolverRule | None) -> Part[NssResult]:
         config = self.config
         dots = name.count(".")
         trailing = len(name) > 1 and name.endswith(".")
@@ -258,7 +270,7 @@ class Glibc:
                 return self._found(reply, sender)
             last = reply.herrno
             if sender.refused:
-                return Found((), TRY_AGAIN, "UNAVAIL", UNREACHABLE, sender.memory, sender.now)
+                return NssResult((), TRY_AGAIN, "UNAVAIL", UNREACHABLE, sender.memory, sender.now)
             if last in (NO_DATA, HOST_NOT_FOUND):
                 got_nodata = got_nodata or last == NO_DATA
                 rule = NEXT_NODATA if last == NO_DATA else NEXT_MISSING
@@ -281,30 +293,30 @@ class Glibc:
             last = TRY_AGAIN
         return self._lost(last or HOST_NOT_FOUND, sender)
 
-    def _lost(self, herrno: str, sender: Sender) -> Found:
+    def _lost(self, herrno: str, sender: Sender) -> NssResult:
         # A connection that the server closed leaves another errno than ECONNREFUSED and ETIMEDOUT: not found, to NSS.
         silent = sender.last_failed and not sender.closed
         if herrno == TRY_AGAIN and self.simple and not silent:
-            return Found((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
+            return NssResult((), HOST_NOT_FOUND, "NOTFOUND", FORGOTTEN, sender.memory, sender.now)
         status = "UNAVAIL" if silent else "NOTFOUND"
-        return Found((), herrno, status, FINAL[herrno], sender.memory, sender.now)
+        return NssResult((), herrno, status, FINAL[herrno], sender.memory, sender.now)
 
-    def _found(self, reply: Reply, sender: Sender) -> Found:
+    def _found(self, reply: BufferReply, sender: Sender) -> NssResult:
         if reply.addresses:
-            return Found(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
+            return NssResult(reply.addresses, "", "SUCCESS", FOUND, sender.memory, sender.now)
         if reply.ended:
             herrno = NO_DATA if self.simple else HOST_NOT_FOUND
             # dns-host.c getanswer_r, which looks up one family, calls it TRYAGAIN to NSS; gaih_getanswer NOTFOUND.
             status = "NOTFOUND" if self.environment.family == UNSPEC else "TRYAGAIN"
-            return Found((), herrno, status, CNAME_ONLY, sender.memory, sender.now)
+            return NssResult((), herrno, status, CNAME_ONLY, sender.memory, sender.now)
         return self._lost(reply.herrno, sender)
 
-    def _query(self, name: str, domain: str, sender: Sender, rule: Rule) -> Part[Reply]:
+    def _query(self, name: str, domain: str, sender: Sender, rule: ResolverRule) -> Part[BufferReply]:
         """__res_context_querydomain: the joined name, or NO_RECOVERY if it can't be encoded."""
         wire = (name[:-1] if name.endswith(".") else name) if domain in ("", ".") else f"{name}.{domain}"
         wire = wire[:-1] if domain and wire.endswith(".") else wire
         if not encodable(wire):
-            return Reply((), False, NO_RECOVERY, "NOERROR")
+            return BufferReply((), False, NO_RECOVERY, "NOERROR")
         reply = yield from sender.pair(wire, rule)
         if sender.hangs:
             raise _Hang

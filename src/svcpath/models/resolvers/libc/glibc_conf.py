@@ -40,7 +40,7 @@ FLAGS = (
 )
 
 
-class Config(msgspec.Struct, frozen=True):
+class GlibcConfig(msgspec.Struct, frozen=True):
     """``endless``: a sortlist line holds a carriage return (or another blank that is neither space nor tab), at which the
     parser stands still for ever."""
 
@@ -53,7 +53,7 @@ class Config(msgspec.Struct, frozen=True):
     endless: bool = False
 
 
-def read(environment: Environment, version: tuple[int, ...]) -> Config:
+def read(environment: Environment, version: tuple[int, ...]) -> GlibcConfig:
     variables = environment.variables
     return _read(
         environment.resolv_conf,
@@ -65,7 +65,7 @@ def read(environment: Environment, version: tuple[int, ...]) -> Config:
 
 
 @lru_cache(maxsize=256)
-def _read(text: str | None, hostname: str, localdomain: str | None, res_options: str, modern: bool) -> Config:
+def _read(text: str | None, hostname: str, localdomain: str | None, res_options: str, modern: bool) -> GlibcConfig:
     servers: list[str] = []
     search: list[str] = []
     if localdomain is not None:
@@ -93,7 +93,7 @@ def _read(text: str | None, hostname: str, localdomain: str | None, res_options:
         _, dot, domain = hostname.partition(".")
         search = [domain] if dot and domain else []
     _options(res_options, settings, flags, modern)
-    return Config(
+    return GlibcConfig(
         tuple(servers) or ("127.0.0.1",),
         tuple(search),
         settings["ndots"],

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.libc.glibc_conf import Config
+from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, ResolverRule, ask, choose
+from svcpath.models.resolvers.libc.glibc_conf import GlibcConfig
 
 SEND = "glibc res_send.c send_dg"
-RETRY_SINGLE = Rule(
+RETRY_SINGLE = ResolverRule(
     "one type answered, the other silent: asked again one after the other, and so for the thread's later lookups", SEND
 )
-RETRY_REOPEN = Rule("still silent: asked again from a new socket, and so for the thread's later lookups", SEND)
-NEXT_SERVER = Rule(
+RETRY_REOPEN = ResolverRule("still silent: asked again from a new socket, and so for the thread's later lookups", SEND)
+NEXT_SERVER = ResolverRule(
     "no usable reply from that server: the next server (or the next round)", "glibc res_send.c __res_context_send"
 )
-SECOND = Rule("single-request: the second type after the first one's reply", SEND)
-TCP = Rule("truncated: both types again over TCP at the same server", "glibc res_send.c send_dg, send_vc")
-TCP_AGAIN = Rule("the server reset the connection: once more at the same server", "glibc res_send.c send_vc")
+SECOND = ResolverRule("single-request: the second type after the first one's reply", SEND)
+TCP = ResolverRule("truncated: both types again over TCP at the same server", "glibc res_send.c send_dg, send_vc")
+TCP_AGAIN = ResolverRule("the server reset the connection: once more at the same server", "glibc res_send.c send_vc")
 
 BAD = ("SERVFAIL", "NOTIMP", "REFUSED")
 
 
-class Reply(msgspec.Struct, frozen=True):
+class BufferReply(msgspec.Struct, frozen=True):
     """``ended``: the search stops here (a reply with records). ``first_rcode``: what the first buffer holds."""
 
     addresses: tuple[str, ...]
@@ -42,7 +42,7 @@ class Sender:
     """Sends query pairs for one lookup on its clock. ``masked`` (no-aaaa, AF_INET6): A is asked to tell NODATA from
     NXDOMAIN, and its addresses are not used (res-noaaaa.c)."""
 
-    def __init__(self, config: Config, types: tuple[str, ...], memory: tuple[str, ...], now: float) -> None:
+    def __init__(self, config: GlibcConfig, types: tuple[str, ...], memory: tuple[str, ...], now: float) -> None:
         self.config = config
         self.types = types
         self.now = now
@@ -67,30 +67,30 @@ class Sender:
         rotate = () if self.offset is None else (f"rotate:{self.offset}",)
         return (*sorted(self.sticky), *rotate)
 
-    def pair(self, name: str, rule: Rule) -> Part[Reply]:
+    def pair(self, name: str, rule: ResolverRule) -> Part[BufferReply]:
         self.first_rcode = "NOERROR"
         got = yield from self._servers(name, rule)
         self.last_failed = got is None
         self.closed = self.closed and got is None
         if got is None and self.masked and self.first_rcode == "NOERROR" and not self.refused:
             self.last_failed = False  # no-aaaa with AF_INET6: silence reads as an empty answer (observed, glibc 2.36)
-            return Reply((), False, "NO_DATA", "NOERROR")
+            return BufferReply((), False, "NO_DATA", "NOERROR")
         if got is None:
-            return Reply((), False, "TRY_AGAIN", self.first_rcode)
+            return BufferReply((), False, "TRY_AGAIN", self.first_rcode)
         if self.masked:
             got = tuple(Answer(reply.rcode) for reply in got)
         return self._combine(got)
 
-    def _combine(self, got: tuple[Answer, ...]) -> Reply:
+    def _combine(self, got: tuple[Answer, ...]) -> BufferReply:
         """__res_context_query: any NOERROR with records wins; else the first reply's rcode, if NOERROR the second's."""
         if any(reply.rcode == "NOERROR" and reply.records for reply in got):
             addresses = tuple(address for reply in got if reply.rcode == "NOERROR" for address in reply.addresses)
-            return Reply(addresses, True, "", got[0].rcode)
+            return BufferReply(addresses, True, "", got[0].rcode)
         rcode = got[-1].rcode if got[0].rcode == "NOERROR" else got[0].rcode
         herrno = {"NXDOMAIN": "HOST_NOT_FOUND", "SERVFAIL": "TRY_AGAIN", "NOERROR": "NO_DATA"}.get(rcode, "NO_RECOVERY")
-        return Reply((), False, herrno, got[0].rcode)
+        return BufferReply((), False, herrno, got[0].rcode)
 
-    def _servers(self, name: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
+    def _servers(self, name: str, rule: ResolverRule) -> Part[tuple[Answer, ...] | None]:
         config = self.config
         if self.plainly:
             server, wait, now = config.servers[0], float(max(config.timeout, 1)), round(self.now, 3)
@@ -101,7 +101,7 @@ class Sender:
             return (yield from self._rounds(name, rule, answers))
         return (yield from self._rounds(name, rule, ()))
 
-    def _rounds(self, name: str, rule: Rule, given: tuple[Answer, ...]) -> Part[tuple[Answer, ...] | None]:
+    def _rounds(self, name: str, rule: ResolverRule, given: tuple[Answer, ...]) -> Part[tuple[Answer, ...] | None]:
         """The rounds over the servers; ``given`` are the answers of the very first send if it was already made."""
         config = self.config
         count = len(config.servers)
@@ -147,7 +147,7 @@ class Sender:
         return Query(name, kind, server, transport, round(self.now, 3), wait, self.edns)
 
     def _datagrams(
-        self, name: str, server: str, wait: float, rule: Rule, given: tuple[Answer, ...] = ()
+        self, name: str, server: str, wait: float, rule: ResolverRule, given: tuple[Answer, ...] = ()
     ) -> Part[tuple[Got | None, bool]]:
         """send_dg at one server: (accepted replies or None, whether anything came of it but ICMP errors)."""
         while True:
@@ -188,7 +188,7 @@ class Sender:
             self.now += wait
             return None, True
 
-    def _one_by_one(self, name: str, server: str, wait: float, rule: Rule) -> Part[tuple[Answer, ...]]:
+    def _one_by_one(self, name: str, server: str, wait: float, rule: ResolverRule) -> Part[tuple[Answer, ...]]:
         """single-request: the second type only after a good reply to the first."""
         first = yield from ask(Batch((self._query(name, self.types[0], server, "udp", wait),), rule, ordered=True))
         reply = first[0]
@@ -210,7 +210,7 @@ class Sender:
         choice = yield from choose(Fork(f"which reply for {name} arrives first", rcodes))
         return rcodes[choice]
 
-    def _stream(self, name: str, server: str, rule: Rule) -> Part[tuple[Answer, ...] | None]:
+    def _stream(self, name: str, server: str, rule: ResolverRule) -> Part[tuple[Answer, ...] | None]:
         """send_vc: both queries over one connection, without any timeout once it stands. A connection that the server
         closes with the second query unread is reset, and tried once more."""
         wait = float(max(self.config.timeout, 1))

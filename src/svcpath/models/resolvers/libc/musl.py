@@ -10,7 +10,18 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.base import (
+    Answer,
+    Asking,
+    Batch,
+    Fork,
+    LookupOutcome,
+    Part,
+    Query,
+    ResolverRule,
+    ask,
+    choose,
+)
 from svcpath.models.resolvers.environment import (
     INET,
     Environment,
@@ -24,50 +35,54 @@ TEXTS = {
     "EAI_NODATA": (-5, "Name has no usable address"),
 }
 
-BARE_ONLY = Rule(
+BARE_ONLY = ResolverRule(
     "the name has ndots dots or ends in a dot: only the bare name is asked, the search list is not used",
     "musl lookup_name.c name_from_dns_search",
 )
-FIRST_SUFFIX = Rule(
+FIRST_SUFFIX = ResolverRule(
     "fewer dots than ndots: the first search suffix is tried", "musl lookup_name.c name_from_dns_search"
 )
-NEXT = Rule(
+NEXT = ResolverRule(
     "the last candidate does not exist (NXDOMAIN of either type): the next is tried",
     "musl lookup_name.c name_from_dns, name_from_dns_search",
 )
-BARE_LAST = Rule(
+BARE_LAST = ResolverRule(
     "the search list is used up (or empty): the bare name is asked", "musl lookup_name.c name_from_dns_search"
 )
-LITERAL = Rule("the name is an address", "musl lookup_ipliteral.c __lookup_ipliteral")
-BAD_SCOPE = Rule(
+LITERAL = ResolverRule("the name is an address", "musl lookup_ipliteral.c __lookup_ipliteral")
+BAD_SCOPE = ResolverRule(
     "the scope of the address is no number and no interface of a link-local address", "musl lookup_ipliteral.c"
 )
-HOSTS = Rule("/etc/hosts has the name: DNS is not asked", "musl lookup_name.c name_from_hosts")
-HOSTS_FAMILY = Rule(
+HOSTS = ResolverRule("/etc/hosts has the name: DNS is not asked", "musl lookup_name.c name_from_hosts")
+HOSTS_FAMILY = ResolverRule(
     "/etc/hosts has the name with another family only: DNS is not asked", "musl lookup_name.c name_from_hosts"
 )
-BAD_NAME = Rule("the name is empty or longer than 254 bytes", "musl lookup_name.c __lookup_name")
-TWO_DOTS = Rule("the name is empty apart from dots, or ends in two dots", "musl lookup_name.c name_from_dns_search")
-UNSENDABLE = Rule("the name can't be encoded (label of 0 or over 63 bytes, or over 253 in all)", "musl res_mkquery.c")
-FOUND = Rule("an address of an asked type", "musl lookup_name.c name_from_dns")
-NODATA = Rule(
+BAD_NAME = ResolverRule("the name is empty or longer than 254 bytes", "musl lookup_name.c __lookup_name")
+TWO_DOTS = ResolverRule(
+    "the name is empty apart from dots, or ends in two dots", "musl lookup_name.c name_from_dns_search"
+)
+UNSENDABLE = ResolverRule(
+    "the name can't be encoded (label of 0 or over 63 bytes, or over 253 in all)", "musl res_mkquery.c"
+)
+FOUND = ResolverRule("an address of an asked type", "musl lookup_name.c name_from_dns")
+NODATA = ResolverRule(
     "NOERROR without an address for every asked type ends the whole search: the next candidates are never asked",
     "musl lookup_name.c name_from_dns (NODATA), name_from_dns_search (if (cnt) return cnt)",
 )
-NO_NAME = Rule("every candidate got NXDOMAIN", "musl lookup_name.c __lookup_name")
-AGAIN = Rule(
+NO_NAME = ResolverRule("every candidate got NXDOMAIN", "musl lookup_name.c __lookup_name")
+AGAIN = ResolverRule(
     "no NOERROR or NXDOMAIN reply for a type within the timeout: the lookup ends",
     "musl res_msend.c __res_msend_rc, lookup_name.c name_from_dns",
 )
-RESEND = Rule(
+RESEND = ResolverRule(
     "retry interval over: every unanswered query goes to every server again", "musl res_msend.c __res_msend_rc"
 )
-SERVFAIL_RETRY = Rule(
+SERVFAIL_RETRY = ResolverRule(
     "SERVFAIL: sent again at once, at most twice the number of queries per interval", "musl res_msend.c __res_msend_rc"
 )
-TCP = Rule("truncated: asked again over TCP at that server", "musl res_msend.c __res_msend_rc (since 1.2.4)")
-NO_TIME = Rule("timeout:0: nothing is sent", "musl res_msend.c __res_msend_rc")
-CRASH = Rule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c __res_msend_rc")
+TCP = ResolverRule("truncated: asked again over TCP at that server", "musl res_msend.c __res_msend_rc (since 1.2.4)")
+NO_TIME = ResolverRule("timeout:0: nothing is sent", "musl res_msend.c __res_msend_rc")
+CRASH = ResolverRule("attempts:0: timeout / attempts divides by zero", "musl res_msend.c __res_msend_rc")
 
 
 MISSING = Answer("TIMEOUT")
@@ -99,21 +114,21 @@ class Musl:
         literal = musl_conf.literal_of(name, self.environment.family)
         if literal is not None:
             if literal[1]:
-                return Outcome(ok=True, addresses=(literal[0],), rule=LITERAL)
+                return LookupOutcome(ok=True, addresses=(literal[0],), rule=LITERAL)
             bad_scope = self.environment.family != INET and "%" in name
             return self._fail("EAI_NONAME", BAD_SCOPE) if bad_scope else self._fail("EAI_NODATA", LITERAL)
         found = self._hosts(name)
         if found is not None:
             if found:
-                return Outcome(ok=True, addresses=found, rule=HOSTS)
+                return LookupOutcome(ok=True, addresses=found, rule=HOSTS)
             return self._fail("EAI_NODATA", HOSTS_FAMILY)
         return (yield from self._search(name))
 
-    def _fail(self, code: str, rule: Rule, seconds: float = 0.0) -> Outcome:
+    def _fail(self, code: str, rule: ResolverRule, seconds: float = 0.0) -> LookupOutcome:
         if code == "EAI_NODATA" and not self.modern:
             code = "EAI_NONAME"
         number, text = TEXTS[code]
-        return Outcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds)
+        return LookupOutcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds)
 
     def _hosts(self, name: str) -> tuple[str, ...] | None:
         """name_from_hosts: case-sensitive, every matching line, the name between blanks; a last line without newline
@@ -133,18 +148,18 @@ class Musl:
             if len(suffix) >= 255 - length:
                 continue
             outcome = yield from self._candidate(f"{bare}.{suffix}", now, rule)
-            if isinstance(outcome, Outcome):
+            if isinstance(outcome, LookupOutcome):
                 return outcome
             if outcome is not None:
                 now = outcome
                 rule = NEXT
         outcome = yield from self._candidate(bare, now, BARE_LAST if rule is NEXT else rule)
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, LookupOutcome):
             return outcome
         return self._fail("EAI_NONAME", UNSENDABLE if outcome is None else NO_NAME, now if outcome is None else outcome)
 
-    def _candidate(self, name: str, now: float, rule: Rule) -> Part[Outcome | float | None]:
-        """One candidate: an Outcome that ends the search, the time at which the next one starts, or None if it could
+    def _candidate(self, name: str, now: float, rule: ResolverRule) -> Part[LookupOutcome | float | None]:
+        """One candidate: a LookupOutcome that ends the search, the time at which the next one starts, or None if it could
         not be encoded (skipped without a query)."""
         wire = name[:-1] if name[-1] == "." else name
         malformed = False
@@ -156,7 +171,9 @@ class Musl:
         if config.timeout == 0:
             return self._fail("EAI_AGAIN", NO_TIME if config.attempts else CRASH, now)
         if config.attempts == 0:
-            return Outcome(ok=False, code="SIGFPE", number=-8, text="Floating point exception", rule=CRASH, seconds=now)
+            return LookupOutcome(
+                ok=False, code="SIGFPE", number=-8, text="Floating point exception", rule=CRASH, seconds=now
+            )
         servers = config.servers
         if malformed:
             wire += "."
@@ -191,7 +208,7 @@ class Musl:
         pairs = zip(queries, answers, strict=True)
         return tuple(MISSING if query.server in self.config.unheard else answer for query, answer in pairs)
 
-    def _judge(self, replies: tuple[Answer, ...], now: float, ascii_only: bool) -> Outcome | float:
+    def _judge(self, replies: tuple[Answer, ...], now: float, ascii_only: bool) -> LookupOutcome | float:
         """name_from_dns after __res_msend: A is looked at first, then AAAA. dns_parse.c steps over the question's name
         only as far as its bytes are below 128: a reply for a name with others holds no address."""
         addresses: tuple[str, ...] = ()
@@ -202,7 +219,7 @@ class Musl:
                 return self._fail("EAI_AGAIN", AGAIN, now)
             addresses += reply.addresses
         if addresses and ascii_only:
-            return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
+            return LookupOutcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
         return self._fail("EAI_NODATA", NODATA, now)
 
     def _wait(

@@ -24,7 +24,7 @@ from svcpath.models.resolvers.environment import (
 MAX_SERVERS, MAX_ADDRESSES, LINE_BYTES, HOSTS_LINE_BYTES = 3, 48, 256, 512
 
 
-class Config(msgspec.Struct, frozen=True):
+class MuslConfig(msgspec.Struct, frozen=True):
     """resolv.conf as __get_resolv_conf reads it. ``unheard``: servers written with a scope that the kernel leaves out of a
     reply's address, so that no reply of theirs is taken for one (res_msend.c compares the whole address)."""
 
@@ -37,7 +37,7 @@ class Config(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str | None) -> Config:
+def parse(text: str | None) -> MuslConfig:
     """resolvconf.c __get_resolv_conf: 256-byte lines, keyword in column 0, last search or domain wins."""
     servers: list[str] = []
     unheard: set[str] = set()
@@ -57,7 +57,7 @@ def parse(text: str | None) -> Config:
                     unheard.add(literal[0])
         elif line[:6] in ("domain", "search") and line[6:7] and line[6] in C_SPACE:
             search = line[7:]
-    return Config(
+    return MuslConfig(
         tuple(servers) or ("127.0.0.1",), tuple(c_fields(search)), ndots, timeout, attempts, frozenset(unheard)
     )
 

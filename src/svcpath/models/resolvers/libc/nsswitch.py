@@ -12,7 +12,7 @@ STATUSES = ("SUCCESS", "NOTFOUND", "UNAVAIL", "TRYAGAIN")
 DEFAULT_ACTIONS = {"SUCCESS": "return", "NOTFOUND": "continue", "UNAVAIL": "continue", "TRYAGAIN": "continue"}
 
 
-class Service(msgspec.Struct, frozen=True):
+class NssSource(msgspec.Struct, frozen=True):
     """A source and what to do after each status (return, continue, merge)."""
 
     name: str
@@ -23,7 +23,7 @@ class Service(msgspec.Struct, frozen=True):
         return dict(self.actions)[status]
 
 
-def _service(name: str, criteria: list[str]) -> Service:
+def _service(name: str, criteria: list[str]) -> NssSource:
     actions = dict(DEFAULT_ACTIONS)
     for criterion in criteria:
         status, _, action = criterion.partition("=")
@@ -33,17 +33,17 @@ def _service(name: str, criteria: list[str]) -> Service:
         for each in STATUSES if negated else (status,):
             if not negated or each != status:
                 actions[each] = action.lower()
-    return Service(name, tuple(actions.items()), not criteria)
+    return NssSource(name, tuple(actions.items()), not criteria)
 
 
 DEFAULT = (_service("files", []), _service("dns", []))
 
 
 @lru_cache(maxsize=64)
-def hosts_services(text: str | None) -> tuple[Service, ...]:
+def hosts_services(text: str | None) -> tuple[NssSource, ...]:
     """Sources of `hosts`; no file or no line: files, dns (nss_database.c nss_database_default_dns). The last line counts,
     and one that names nothing leaves no source at all."""
-    found: tuple[Service, ...] = DEFAULT
+    found: tuple[NssSource, ...] = DEFAULT
     for line in split_lines(text or ""):
         database, colon, rest = line.strip().partition(":")
         if not colon or database.strip() != "hosts":
@@ -52,8 +52,8 @@ def hosts_services(text: str | None) -> tuple[Service, ...]:
     return found
 
 
-def _services(text: str) -> tuple[Service, ...]:
-    services: list[Service] = []
+def _services(text: str) -> tuple[NssSource, ...]:
+    services: list[NssSource] = []
     rest = text
     name = ""
     criteria: list[str] = []

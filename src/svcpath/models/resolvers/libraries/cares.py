@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from svcpath.models.resolvers.base import Asking, Fork, Outcome, Part, Rule, choose
+from svcpath.models.resolvers.base import Asking, Fork, LookupOutcome, Part, ResolverRule, choose
 from svcpath.models.resolvers.environment import (
     Environment,
     fits,
@@ -20,7 +20,7 @@ from svcpath.models.resolvers.environment import (
     unescaped,
 )
 from svcpath.models.resolvers.libraries import cares_conf
-from svcpath.models.resolvers.libraries.cares_send import Channel, Result
+from svcpath.models.resolvers.libraries.cares_send import CaresResult, Channel
 
 TEXTS = {
     "ARES_ENODATA": (1, "DNS server returned answer with no data"),
@@ -36,24 +36,30 @@ TEXTS = {
 }
 LIST = "c-ares ares_search.c ares_search_name_list (1.34)"
 CALLBACK = "c-ares ares_getaddrinfo.c host_callback (1.34)"
-ONE_NAME = Rule("the name ends in a dot (or search is off): only it is asked", LIST)
-AS_IS_FIRST = Rule("the name has ndots dots: as it is first", LIST)
-FIRST_SUFFIX = Rule("fewer dots than ndots: the first search suffix is tried", LIST)
-NEXT = Rule("the reply that came last says NXDOMAIN or NODATA (remembered): the next candidate is tried", CALLBACK)
-NEXT_SINGLE = Rule("SERVFAIL or REFUSED for a single label: the next candidate is tried", CALLBACK)
-FOUND = Rule("an address of either type", CALLBACK)
-STOP = Rule("the reply that came last is an error other than NXDOMAIN or NODATA: the lookup ends with it", CALLBACK)
-END = Rule("no candidate is left: ENODATA if ever seen, else the last error", CALLBACK)
-ALIAS = Rule(
+ONE_NAME = ResolverRule("the name ends in a dot (or search is off): only it is asked", LIST)
+AS_IS_FIRST = ResolverRule("the name has ndots dots: as it is first", LIST)
+FIRST_SUFFIX = ResolverRule("fewer dots than ndots: the first search suffix is tried", LIST)
+NEXT = ResolverRule(
+    "the reply that came last says NXDOMAIN or NODATA (remembered): the next candidate is tried", CALLBACK
+)
+NEXT_SINGLE = ResolverRule("SERVFAIL or REFUSED for a single label: the next candidate is tried", CALLBACK)
+FOUND = ResolverRule("an address of either type", CALLBACK)
+STOP = ResolverRule(
+    "the reply that came last is an error other than NXDOMAIN or NODATA: the lookup ends with it", CALLBACK
+)
+END = ResolverRule("no candidate is left: ENODATA if ever seen, else the last error", CALLBACK)
+ALIAS = ResolverRule(
     "HOSTALIASES names a target for a name without dots", "c-ares ares_search.c ares_lookup_hostaliases (1.34)"
 )
-LITERAL = Rule("the name is an address", "c-ares ares_getaddrinfo.c fake_addrinfo (1.34)")
-HOSTS = Rule("/etc/hosts has the name", "c-ares ares_getaddrinfo.c file_lookup (1.34)")
-LOCALHOST = Rule(
+LITERAL = ResolverRule("the name is an address", "c-ares ares_getaddrinfo.c fake_addrinfo (1.34)")
+HOSTS = ResolverRule("/etc/hosts has the name", "c-ares ares_getaddrinfo.c file_lookup (1.34)")
+LOCALHOST = ResolverRule(
     "localhost and names under it are the loopback addresses (RFC 6761)", "c-ares ares_getaddrinfo.c (1.34)"
 )
-ONION = Rule(".onion is never asked (RFC 7686)", "c-ares ares_getaddrinfo.c (1.34)")
-NO_LOOKUPS = Rule("no source has the name and DNS is not among them", "c-ares ares_getaddrinfo.c next_lookup (1.34)")
+ONION = ResolverRule(".onion is never asked (RFC 7686)", "c-ares ares_getaddrinfo.c (1.34)")
+NO_LOOKUPS = ResolverRule(
+    "no source has the name and DNS is not among them", "c-ares ares_getaddrinfo.c next_lookup (1.34)"
+)
 
 
 class Cares:
@@ -85,9 +91,9 @@ class Cares:
     def title(self) -> str:
         return self._key
 
-    def fail(self, code: str, rule: Rule, seconds: float = 0.0, memory: tuple[str, ...] = ()) -> Outcome:
+    def fail(self, code: str, rule: ResolverRule, seconds: float = 0.0, memory: tuple[str, ...] = ()) -> LookupOutcome:
         number, text = TEXTS[code]
-        return Outcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds, memory=memory)
+        return LookupOutcome(ok=False, code=code, number=number, text=text, rule=rule, seconds=seconds, memory=memory)
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         family = self.environment.family
@@ -95,7 +101,7 @@ class Cares:
             return self.fail("ARES_ENOTFOUND", ONION)
         literal = _literal(name, family)
         if literal:
-            return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
+            return LookupOutcome(ok=True, addresses=(literal,), rule=LITERAL)
         code, rule, seconds = "ARES_ECONNREFUSED", NO_LOOKUPS, 0.0
         local = name.lower() == "localhost" or name.lower().endswith(".localhost")
         for lookup in self.config.lookups:
@@ -105,9 +111,9 @@ class Cares:
                     # ares_addrinfo_localhost fills in each asked family that the file has no address of.
                     held = {":" in one for one in found}
                     loopback = tuple(a for a in ("::1", "127.0.0.1") if fits(a, family) and (":" in a) not in held)
-                    return Outcome(ok=True, addresses=(*found, *loopback), rule=LOCALHOST)
+                    return LookupOutcome(ok=True, addresses=(*found, *loopback), rule=LOCALHOST)
                 if found:
-                    return Outcome(ok=True, addresses=found, rule=HOSTS, seconds=seconds)
+                    return LookupOutcome(ok=True, addresses=found, rule=HOSTS, seconds=seconds)
             elif not local:
                 outcome = yield from self._dns(name)
                 if outcome.ok or outcome.rule is not END:
@@ -147,7 +153,7 @@ class Cares:
             results = yield from channel.query(candidate.removesuffix("."), rule)
             addresses = tuple(address for result in results for address in result.addresses)
             if addresses:
-                return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=channel.now)
+                return LookupOutcome(ok=True, addresses=addresses, rule=FOUND, seconds=channel.now)
             code = (yield from _last(results, candidate)).status
             if code in ("ARES_ENODATA", "ARES_ENOTFOUND"):
                 nodata, rule = nodata or code == "ARES_ENODATA", NEXT
@@ -160,7 +166,7 @@ class Cares:
         return self.fail(code, END, channel.now)
 
 
-def _last(results: tuple[Result, ...], name: str) -> Part[Result]:
+def _last(results: tuple[CaresResult, ...], name: str) -> Part[CaresResult]:
     """The result that came last; two different ones at about the same time are a matter of packet order."""
     if len(results) == 1 or results[0].status == results[1].status:
         return results[-1]

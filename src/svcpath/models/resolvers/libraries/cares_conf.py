@@ -13,7 +13,7 @@ VALUE_BYTES, OPTION_BYTES = 511, 31
 HOSTNAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._/*")
 
 
-class Config(msgspec.Struct, frozen=True):
+class CaresConfig(msgspec.Struct, frozen=True):
     servers: tuple[str, ...]
     domains: tuple[str, ...]
     ndots: int = 1
@@ -24,7 +24,7 @@ class Config(msgspec.Struct, frozen=True):
     lookups: str = "fb"
 
 
-def read(environment: Environment) -> Config:
+def read(environment: Environment) -> CaresConfig:
     variables = environment.variables
     return _read(
         environment.resolv_conf,
@@ -36,7 +36,9 @@ def read(environment: Environment) -> Config:
 
 
 @lru_cache(maxsize=256)
-def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: str | None, res_options: str) -> Config:
+def _read(
+    text: str | None, nsswitch: str | None, hostname: str, localdomain: str | None, res_options: str
+) -> CaresConfig:
     servers: list[str] = []
     domains: list[str] | None = None
     settings: dict[str, int] = {"ndots": 1}
@@ -71,7 +73,7 @@ def _read(text: str | None, nsswitch: str | None, hostname: str, localdomain: st
         _, dot, domain = hostname.partition(".")
         domains = [domain] if dot and domain else []
     unique = list(dict.fromkeys(servers))
-    return Config(
+    return CaresConfig(
         tuple(unique) or ("127.0.0.1",),
         tuple(domains),
         settings["ndots"],

@@ -5,26 +5,26 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.libraries.cares_conf import Config
+from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, ResolverRule, ask, choose
+from svcpath.models.resolvers.libraries.cares_conf import CaresConfig
 
 PROCESS = "c-ares ares_process.c process_answer (1.34)"
-REQUEUE = Rule(
+REQUEUE = ResolverRule(
     "no reply, SERVFAIL, NOTIMP or REFUSED: the next server, those that failed least first",
     "c-ares ares_process.c ares_requeue_query (1.34)",
 )
-TCP = Rule("truncated: again over TCP", PROCESS)
-BARE = Rule(
+TCP = ResolverRule("truncated: again over TCP", PROCESS)
+BARE = ResolverRule(
     "a reply without the question is no message that c-ares takes: the next server is asked",
     "c-ares ares_process.c read_answers, handle_conn_error (1.34)",
 )
-NO_EDNS = Rule("FORMERR without an OPT record: again without EDNS at the same server", PROCESS)
+NO_EDNS = ResolverRule("FORMERR without an OPT record: again without EDNS at the same server", PROCESS)
 BAD = {"SERVFAIL": "ARES_ESERVFAIL", "NOTIMP": "ARES_ENOTIMP", "REFUSED": "ARES_EREFUSED"}
 STATUSES = {"NXDOMAIN": "ARES_ENOTFOUND", "FORMERR": "ARES_EFORMERR", **BAD}
 MINIMUM, MAXIMUM, SAMPLES = 0.25, 5.0, 3
 
 
-class Result(msgspec.Struct, frozen=True):
+class CaresResult(msgspec.Struct, frozen=True):
     status: str
     addresses: tuple[str, ...] = ()
     finished: float = 0.0
@@ -55,7 +55,7 @@ class Channel:
 
     def __init__(
         self,
-        config: Config,
+        config: CaresConfig,
         types: tuple[str, ...],
         use_tcp: bool,
         *,
@@ -72,13 +72,13 @@ class Channel:
         self.now = 0.0
         self.failures = [0] * len(config.servers)
         self.samples = [0] * len(config.servers)
-        self.cache: dict[tuple[str, str], Result] = {}
+        self.cache: dict[tuple[str, str], CaresResult] = {}
         self.cleared = False
         self.rule = REQUEUE
 
-    def query(self, name: str, rule: Rule) -> Part[tuple[Result, ...]]:
+    def query(self, name: str, rule: ResolverRule) -> Part[tuple[CaresResult, ...]]:
         folded = name.lower()
-        results: dict[str, Result] = {}
+        results: dict[str, CaresResult] = {}
         for kind in self.types:
             cached = self.cache.get((folded, kind))
             if cached is not None:
@@ -112,12 +112,14 @@ class Channel:
         address, now = self.config.servers[server], round(self.now, 3)
         return tuple([Query(name, kind, address, self.transport, now, timeout, self.edns) for kind in self.types])
 
-    def _settle(self, folded: str, queries: tuple[Query, ...], answers: tuple[Answer, ...]) -> tuple[Result, ...]:
+    def _settle(self, folded: str, queries: tuple[Query, ...], answers: tuple[Answer, ...]) -> tuple[CaresResult, ...]:
         """Every type answered at once by NOERROR or NXDOMAIN: nothing to retry, nothing to choose."""
         server = self._healthiest()
         self.failures[server] = 0
         self.samples[server] += len(answers)
-        results = tuple([Result(_status(answer), answer.addresses, self.now, answer.records) for answer in answers])
+        results = tuple(
+            [CaresResult(_status(answer), answer.addresses, self.now, answer.records) for answer in answers]
+        )
         for query, result in zip(queries, results, strict=True):
             self.cache[folded, query.type] = result
         return results
@@ -148,7 +150,7 @@ class Channel:
         group: list[_Pending],
         queries: tuple[Query, ...],
         answers: tuple[Answer, ...],
-        results: dict[str, Result],
+        results: dict[str, CaresResult],
     ) -> Part[list[_Pending]]:
         """Take the replies of one round into account; what is left goes out again by ``self.rule``."""
         self.rule = REQUEUE
@@ -211,7 +213,7 @@ class Channel:
         rounds = min(item.tries, 64) // len(self.config.servers)
         return min(base * (1 << rounds), self.longest)
 
-    def _process(self, item: _Pending, query: Query, answer: Answer) -> Result | None:
+    def _process(self, item: _Pending, query: Query, answer: Answer) -> CaresResult | None:
         """The result of a reply, or None when the query goes out again."""
         if answer.rcode == "TIMEOUT":
             item.clock += query.timeout
@@ -237,9 +239,9 @@ class Channel:
         self.failures[item.server] = 0
         if answer.rcode in ("NOERROR", "NXDOMAIN"):
             self.samples[item.server] += 1
-        return Result(_status(answer), answer.addresses, item.clock, answer.records)
+        return CaresResult(_status(answer), answer.addresses, item.clock, answer.records)
 
-    def _again(self, item: _Pending, status: str) -> Result | None:
+    def _again(self, item: _Pending, status: str) -> CaresResult | None:
         self.failures[item.server] += 1
         item.tries += 1
         item.status = status
@@ -251,7 +253,7 @@ class Channel:
             self.cleared = False
             return None
         self.cleared = False
-        return Result(status, (), item.clock)
+        return CaresResult(status, (), item.clock)
 
 
 def _status(answer: Answer) -> str:

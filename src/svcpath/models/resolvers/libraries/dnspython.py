@@ -11,7 +11,18 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.base import (
+    Answer,
+    Asking,
+    Batch,
+    Fork,
+    LookupOutcome,
+    Part,
+    Query,
+    ResolverRule,
+    ask,
+    choose,
+)
 from svcpath.models.resolvers.environment import (
     INET,
     INET6,
@@ -26,21 +37,27 @@ from svcpath.models.resolvers.environment import (
 
 NAMES = "dnspython resolver.py _get_qnames_to_try (2.9)"
 RESULT = "dnspython resolver.py _Resolution.query_result (2.9)"
-ABSOLUTE = Rule("search is off, or the name ends in a dot: only the name itself, as a fully qualified one", NAMES)
-AS_IS_FIRST = Rule("the name has ndots dots: as it is first", NAMES)
-FIRST_SUFFIX = Rule("fewer dots than ndots: the first search suffix is tried", NAMES)
-NEXT = Rule("NXDOMAIN: the next candidate is tried", RESULT)
-SECOND_TYPE = Rule("AAAA is settled: A is asked for the name that worked", "dnspython resolver.py resolve_name (2.9)")
-RETRY = Rule("no reply: the next server, after all of them a pause", "dnspython resolver.py next_nameserver (2.9)")
-DROPPED = Rule("a server that answers with another code is taken out", RESULT)
-TCP = Rule("truncated: again over TCP at that server", RESULT)
-FOUND = Rule("an address of an asked type", "dnspython resolver.py resolve_name (2.9)")
-NXDOMAIN = Rule("every candidate got NXDOMAIN", "dnspython resolver.py next_request (2.9)")
-NO_ANSWER = Rule("NOERROR without the asked type ends the search", RESULT)
-NO_SERVERS = Rule("no server is left", "dnspython resolver.py next_nameserver (2.9)")
-LIFETIME = Rule("the lifetime is over", "dnspython resolver.py _compute_timeout (2.9)")
-NO_CONFIG = Rule("resolv.conf is missing or names no server", "dnspython resolver.py read_resolv_conf (2.9)")
-BAD_NAME = Rule("the name does not parse", "dnspython name.py from_text (2.9)")
+ABSOLUTE = ResolverRule(
+    "search is off, or the name ends in a dot: only the name itself, as a fully qualified one", NAMES
+)
+AS_IS_FIRST = ResolverRule("the name has ndots dots: as it is first", NAMES)
+FIRST_SUFFIX = ResolverRule("fewer dots than ndots: the first search suffix is tried", NAMES)
+NEXT = ResolverRule("NXDOMAIN: the next candidate is tried", RESULT)
+SECOND_TYPE = ResolverRule(
+    "AAAA is settled: A is asked for the name that worked", "dnspython resolver.py resolve_name (2.9)"
+)
+RETRY = ResolverRule(
+    "no reply: the next server, after all of them a pause", "dnspython resolver.py next_nameserver (2.9)"
+)
+DROPPED = ResolverRule("a server that answers with another code is taken out", RESULT)
+TCP = ResolverRule("truncated: again over TCP at that server", RESULT)
+FOUND = ResolverRule("an address of an asked type", "dnspython resolver.py resolve_name (2.9)")
+NXDOMAIN = ResolverRule("every candidate got NXDOMAIN", "dnspython resolver.py next_request (2.9)")
+NO_ANSWER = ResolverRule("NOERROR without the asked type ends the search", RESULT)
+NO_SERVERS = ResolverRule("no server is left", "dnspython resolver.py next_nameserver (2.9)")
+LIFETIME = ResolverRule("the lifetime is over", "dnspython resolver.py _compute_timeout (2.9)")
+NO_CONFIG = ResolverRule("resolv.conf is missing or names no server", "dnspython resolver.py read_resolv_conf (2.9)")
+BAD_NAME = ResolverRule("the name does not parse", "dnspython name.py from_text (2.9)")
 
 
 NAME_ERRORS = {
@@ -54,7 +71,7 @@ MAX_SHUFFLED = 4  # servers whose every order is followed
 BAD_SERVER = "is not a dns.nameserver.Nameserver instance or text form, IP address, nor a valid https URL"
 
 
-class Config(msgspec.Struct, frozen=True):
+class DnspythonConfig(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
     ndots: int = 1
@@ -66,7 +83,7 @@ class Config(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str | None, hostname: str) -> Config:
+def parse(text: str | None, hostname: str) -> DnspythonConfig:
     servers: list[str] = []
     search: list[str] = []
     _, dot, rest = hostname.partition(".")
@@ -98,7 +115,9 @@ def parse(text: str | None, hostname: str) -> Config:
                     ndots = number if number is not None else ndots
     usable = tuple(server for server in servers if is_address(server))
     bad = next((one for one in servers if not is_address(one) and not one.startswith("https:")), "")
-    return Config(usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem, bad)
+    return DnspythonConfig(
+        usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem, bad
+    )
 
 
 def _int(text: str) -> int | None:
@@ -110,7 +129,7 @@ def _int(text: str) -> int | None:
 
 
 class _End(Exception):
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: LookupOutcome) -> None:
         self.outcome = outcome
 
 
@@ -158,8 +177,8 @@ class Dnspython:
         return (name, *names) if labels > self.config.ndots else (*names, name)
 
 
-def _fail(code: str, text: str, rule: Rule, seconds: float = 0.0) -> Outcome:
-    return Outcome(ok=False, code=code, text=f"{code}: {text}", rule=rule, seconds=seconds)
+def _fail(code: str, text: str, rule: ResolverRule, seconds: float = 0.0) -> LookupOutcome:
+    return LookupOutcome(ok=False, code=code, text=f"{code}: {text}", rule=rule, seconds=seconds)
 
 
 class _Walk:
@@ -179,11 +198,11 @@ class _Walk:
             found += addresses
             asked = (where,)
         if found:
-            return Outcome(ok=True, addresses=found, rule=FOUND, seconds=self.now)
+            return LookupOutcome(ok=True, addresses=found, rule=FOUND, seconds=self.now)
         text = f"The DNS response does not contain an answer to the question: {_shown(asked[0])}. IN {self.types[0]}"
         return _fail("NoAnswer", text, NO_ANSWER, self.now)
 
-    def _resolve(self, names: tuple[str, ...], kind: str, rule: Rule) -> Part[tuple[str, tuple[str, ...]]]:
+    def _resolve(self, names: tuple[str, ...], kind: str, rule: ResolverRule) -> Part[tuple[str, tuple[str, ...]]]:
         deadline = self.lifetime
         if len(self.types) > 1:
             deadline = self.now + min(max(self.lifetime - self.now, 0.0), self.config.timeout)
@@ -196,7 +215,7 @@ class _Walk:
         plural = "None of DNS query names exist" if len(names) > 1 else "The DNS query name does not exist"
         raise _End(_fail("NXDOMAIN", f"{plural}: {listed}", NXDOMAIN, self.now))
 
-    def _name(self, name: str, kind: str, rule: Rule, deadline: float) -> Part[tuple[str, ...] | None]:
+    def _name(self, name: str, kind: str, rule: ResolverRule, deadline: float) -> Part[tuple[str, ...] | None]:
         """One candidate at all servers: its addresses (maybe none), or None for NXDOMAIN."""
         servers = list(self.config.servers)
         if self.config.rotate and len(servers) > 1:

@@ -8,31 +8,31 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
 from svcpath.models.resolvers.environment import Environment, octets, split_lines, to_ascii, unescaped
 from svcpath.models.resolvers.libraries import hickory_025, hickory_026
 from svcpath.models.resolvers.libraries.hickory_conf import address_of, decoding, name_problem, parse
-from svcpath.models.resolvers.libraries.hickory_names import Failure
+from svcpath.models.resolvers.libraries.hickory_names import CandidateFailure
 
 NAMES = "hickory resolver.rs build_names (0.25.2)"
 LOOKUP = "hickory lookup_ip.rs LookupIpFuture (0.25.2)"
-ONLY = Rule("the name ends in a dot: only it is asked", NAMES)
-RAW_FIRST = Rule("the name has ndots dots: as it is first", NAMES)
-FIRST_SUFFIX = Rule("fewer dots than ndots: domain, then the search list", NAMES)
-NEXT = Rule("the last candidate gave no address, whatever the error: the next is tried", LOOKUP)
-LAST_ERROR = Rule("no candidate has an address: the error is that of the last name asked", LOOKUP)
-LITERAL = Rule("the name is an address", "hickory resolver.rs lookup_ip (0.25.2)")
-LITERAL_LAST = Rule(
+ONLY = ResolverRule("the name ends in a dot: only it is asked", NAMES)
+RAW_FIRST = ResolverRule("the name has ndots dots: as it is first", NAMES)
+FIRST_SUFFIX = ResolverRule("fewer dots than ndots: domain, then the search list", NAMES)
+NEXT = ResolverRule("the last candidate gave no address, whatever the error: the next is tried", LOOKUP)
+LAST_ERROR = ResolverRule("no candidate has an address: the error is that of the last name asked", LOOKUP)
+LITERAL = ResolverRule("the name is an address", "hickory resolver.rs lookup_ip (0.25.2)")
+LITERAL_LAST = ResolverRule(
     "an address, but ndots above 4 makes it a name to be searched first", "hickory resolver.rs lookup_ip (0.25.2)"
 )
-BAD_CONFIG = Rule(
+BAD_CONFIG = ResolverRule(
     "an unknown keyword or option in resolv.conf is an error: nothing resolves", "resolv-conf 0.7 lib.rs parse"
 )
-NO_CONFIG = Rule(
+NO_CONFIG = ResolverRule(
     "resolv.conf is missing or has no server, or a search suffix that is no name: nothing resolves",
     "hickory system_conf/unix.rs into_resolver_config (0.26.3)",
 )
-BAD_NAME = Rule("the name does not parse", "hickory-proto name.rs (0.25.2)")
+BAD_NAME = ResolverRule("the name does not parse", "hickory-proto name.rs (0.25.2)")
 
 
 class Hickory:
@@ -56,32 +56,33 @@ class Hickory:
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if self.config.error:
             rule = BAD_CONFIG if " at line " in self.config.error else NO_CONFIG
-            return self._error(Failure(f"io error: {self.config.error}", "config"), rule)
+            return self._error(CandidateFailure(f"io error: {self.config.error}", "config"), rule)
         literal = address_of(name) if "%" not in name else ""
         if literal and (self.config.ndots <= 4 or ":" in name):
-            return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
+            return LookupOutcome(ok=True, addresses=(literal,), rule=LITERAL)
         problem = name_problem(name)
         if problem:
             text = f"protocol error: {decoding(problem)}" if self.parallel else problem
-            return self._error(Failure(text, "proto"), BAD_NAME)
-        walk = (hickory_026 if self.parallel else hickory_025).Walk(self.config, self.hosts, self.family)
-        outcome: Outcome | None = None
+            return self._error(CandidateFailure(text, "proto"), BAD_NAME)
+        start = hickory_026.Hickory026Lookup if self.parallel else hickory_025.Hickory025Lookup
+        walk = start(self.config, self.hosts, self.family)
+        outcome: LookupOutcome | None = None
         names = self.candidates(name)
         rule = ONLY if len(names) == 1 else (RAW_FIRST if names[0] == name.lower() else FIRST_SUFFIX)
-        failure = Failure("can not lookup IPs for no names", "message")
+        failure = CandidateFailure("can not lookup IPs for no names", "message")
         for candidate in names:
             outcome, failure = yield from walk.candidate(candidate, rule, failure)
             if outcome is not None:
                 return outcome
             rule = NEXT
         if literal:
-            return Outcome(ok=True, addresses=(literal,), rule=LITERAL_LAST, seconds=walk.now)
+            return LookupOutcome(ok=True, addresses=(literal,), rule=LITERAL_LAST, seconds=walk.now)
         return self._error(failure, LAST_ERROR, walk.now)
 
-    def _error(self, failure: Failure, rule: Rule, seconds: float = 0.0) -> Outcome:
+    def _error(self, failure: CandidateFailure, rule: ResolverRule, seconds: float = 0.0) -> LookupOutcome:
         """0.25 wraps every error in its ProtoError; 0.26 has kinds of errors."""
         text = failure.text if self.parallel else f"proto error: {failure.text}"
-        return Outcome(ok=False, code=failure.code, text=text, rule=rule, seconds=seconds)
+        return LookupOutcome(ok=False, code=failure.code, text=text, rule=rule, seconds=seconds)
 
     def candidates(self, name: str) -> tuple[str, ...]:
         """build_names: lower case, without the final dot, duplicates left out (a later place in the list wins)."""

@@ -8,46 +8,55 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.base import Answer, Batch, Fork, LookupOutcome, Part, Query, ResolverRule, ask, choose
 from svcpath.models.resolvers.environment import INET, INET6
-from svcpath.models.resolvers.libraries.hickory_conf import Config
-from svcpath.models.resolvers.libraries.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
+from svcpath.models.resolvers.libraries.hickory_conf import HickoryConfig
+from svcpath.models.resolvers.libraries.hickory_names import (
+    HOSTS,
+    SPECIAL,
+    CandidateFailure,
+    no_records,
+    reserved,
+    special,
+)
 
-SECOND_TYPE = Rule("A gave nothing: AAAA of the same candidate", "hickory lookup_ip.rs rt_then_swap (0.25.2)")
-CHASE = Rule("a CNAME without address: its target is asked", "hickory caching_client.rs inner_lookup (0.25.2)")
-RESEND = Rule(
+SECOND_TYPE = ResolverRule("A gave nothing: AAAA of the same candidate", "hickory lookup_ip.rs rt_then_swap (0.25.2)")
+CHASE = ResolverRule("a CNAME without address: its target is asked", "hickory caching_client.rs inner_lookup (0.25.2)")
+RESEND = ResolverRule(
     "no reply: sent again, attempts + 1 times in all", "hickory name_server_pool.rs, retry_dns_handle.rs (0.25.2)"
 )
-TCP = Rule("truncated: again over TCP", "hickory name_server_pool.rs (0.25.2)")
-FOUND = Rule("an address", "hickory lookup_ip.rs LookupIpFuture (0.25.2)")
+TCP = ResolverRule("truncated: again over TCP", "hickory name_server_pool.rs (0.25.2)")
+FOUND = ResolverRule("an address", "hickory lookup_ip.rs LookupIpFuture (0.25.2)")
 MAX_CHAIN = 8
 
 
-class Walk:
+class Hickory025Lookup:
     """One lookup: its clock and what it has cached."""
 
-    def __init__(self, config: Config, hosts: dict[tuple[str, str], tuple[str, ...]], family: str) -> None:
+    def __init__(self, config: HickoryConfig, hosts: dict[tuple[str, str], tuple[str, ...]], family: str) -> None:
         self.config = config
         self.hosts = hosts
         self.types: tuple[str, ...] = ("A",) if family == INET else ("AAAA",) if family == INET6 else ("A", "AAAA")
         self.now = 0.0
-        self.cache: dict[tuple[str, str], Failure] = {}
+        self.cache: dict[tuple[str, str], CandidateFailure] = {}
 
-    def candidate(self, name: str, rule: Rule, failure: Failure) -> Part[tuple[Outcome | None, Failure]]:
+    def candidate(
+        self, name: str, rule: ResolverRule, failure: CandidateFailure
+    ) -> Part[tuple[LookupOutcome | None, CandidateFailure]]:
         for index, kind in enumerate(self.types):
             result = yield from self._ask(name, kind, SECOND_TYPE if index else rule)
-            if isinstance(result, Outcome):
+            if isinstance(result, LookupOutcome):
                 return result, failure
             failure = result
         return None, failure
 
-    def _ask(self, name: str, kind: str, rule: Rule) -> Part[Outcome | Failure]:
+    def _ask(self, name: str, kind: str, rule: ResolverRule) -> Part[LookupOutcome | CandidateFailure]:
         hosts = self.hosts.get((name, kind))
         if hosts:
-            return Outcome(ok=True, addresses=hosts, rule=HOSTS, seconds=self.now)
+            return LookupOutcome(ok=True, addresses=hosts, rule=HOSTS, seconds=self.now)
         loopback = special(name, kind)
         if loopback:
-            return Outcome(ok=True, addresses=loopback, rule=SPECIAL, seconds=self.now)
+            return LookupOutcome(ok=True, addresses=loopback, rule=SPECIAL, seconds=self.now)
         if reserved(name):
             return no_records(name, kind)
         asked = name
@@ -57,9 +66,9 @@ class Walk:
             answer = yield from self._send(asked, kind, rule)
             if answer.silent:
                 text = "request timed out" if answer.rcode != "CLOSED" else "stream closed"
-                return Failure(text, "timeout" if answer.rcode != "CLOSED" else "io")
+                return CandidateFailure(text, "timeout" if answer.rcode != "CLOSED" else "io")
             if answer.addresses:
-                return Outcome(ok=True, addresses=answer.addresses, rule=FOUND, seconds=self.now)
+                return LookupOutcome(ok=True, addresses=answer.addresses, rule=FOUND, seconds=self.now)
             if answer.rcode == "NXDOMAIN" or not answer.cname:
                 if answer.rcode in ("NXDOMAIN", "NOERROR") and not answer.lame:
                     self.cache[asked, kind] = no_records(asked, kind)
@@ -69,7 +78,7 @@ class Walk:
                 return no_records(asked, kind)
         return no_records(name, kind)
 
-    def _send(self, name: str, kind: str, rule: Rule) -> Part[Answer]:
+    def _send(self, name: str, kind: str, rule: ResolverRule) -> Part[Answer]:
         """Two servers at a time, up to attempts + 1 times; the reply that counts is a matter of timing."""
         answer = Answer("TIMEOUT")
         for _ in range(self.config.attempts + 1):
@@ -79,7 +88,7 @@ class Walk:
                 return answer
         return answer
 
-    def _round(self, name: str, kind: str, rule: Rule) -> Part[Answer]:
+    def _round(self, name: str, kind: str, rule: ResolverRule) -> Part[Answer]:
         servers = list(self.config.servers)
         while servers:
             group, servers = servers[:2], servers[2:]

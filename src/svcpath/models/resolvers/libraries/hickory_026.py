@@ -9,23 +9,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from svcpath.models.resolvers.base import Answer, Batch, Fork, Outcome, Part, Rule, ask, choose
+from svcpath.models.resolvers.base import Answer, Batch, Fork, LookupOutcome, Part, ResolverRule, ask, choose
 from svcpath.models.resolvers.environment import INET, INET6
-from svcpath.models.resolvers.libraries.hickory_conf import Config
-from svcpath.models.resolvers.libraries.hickory_names import HOSTS, SPECIAL, Failure, no_records, reserved, special
+from svcpath.models.resolvers.libraries.hickory_conf import HickoryConfig
+from svcpath.models.resolvers.libraries.hickory_names import (
+    HOSTS,
+    SPECIAL,
+    CandidateFailure,
+    no_records,
+    reserved,
+    special,
+)
 from svcpath.models.resolvers.libraries.hickory_pool import Pool, Task, Wait
 
-Result = tuple[Outcome | Failure, float]
+Result = tuple[LookupOutcome | CandidateFailure, float]
 
-CHASE = Rule("a CNAME without address: its target is asked", "hickory caching_client.rs inner_lookup (0.26.3)")
-CHASE_ON = Rule(
+CHASE = ResolverRule("a CNAME without address: its target is asked", "hickory caching_client.rs inner_lookup (0.26.3)")
+CHASE_ON = ResolverRule(
     "an alias reached through an alias: its addresses in the same reply do not count, its target is asked",
     "hickory caching_client.rs handle_noerror (0.26.3)",
 )
-AGAIN = Rule(
+AGAIN = ResolverRule(
     "an error other than 'no records': asked again, attempts + 1 times in all", "hickory retry_dns_handle.rs (0.26.3)"
 )
-FOUND = Rule("an address of either type", "hickory lookup_ip.rs multi_lookup (0.26.3)")
+FOUND = ResolverRule("an address of either type", "hickory lookup_ip.rs multi_lookup (0.26.3)")
 MAX_CHAIN = 8
 RCODES = {
     "FORMERR": "Form Error",
@@ -41,10 +48,10 @@ RCODES = {
 }
 
 
-class Walk:
+class Hickory026Lookup:
     """One lookup: its clock, its servers and what it has cached."""
 
-    def __init__(self, config: Config, hosts: dict[tuple[str, str], tuple[str, ...]], family: str) -> None:
+    def __init__(self, config: HickoryConfig, hosts: dict[tuple[str, str], tuple[str, ...]], family: str) -> None:
         self.config = config
         self.hosts = hosts
         self.types: tuple[str, ...] = ("A",) if family == INET else ("AAAA",) if family == INET6 else ("AAAA", "A")
@@ -53,7 +60,9 @@ class Walk:
         # The name of which the error speaks: an alias shares that of its target.
         self.cache: dict[tuple[str, str], str] = {}
 
-    def candidate(self, name: str, rule: Rule, failure: Failure) -> Part[tuple[Outcome | None, Failure]]:
+    def candidate(
+        self, name: str, rule: ResolverRule, failure: CandidateFailure
+    ) -> Part[tuple[LookupOutcome | None, CandidateFailure]]:
         """Both types side by side: one that succeeds is enough; if both fail the error is that of AAAA."""
         self.pool.next_candidate(self.now)
         answers: tuple[Answer, ...] = ()
@@ -64,13 +73,13 @@ class Walk:
                 return self._plain(name, answers, failure)
         results = yield from side_by_side([self._ask(name, kind, rule) for kind in self.types], answers)
         self.now = max(ended for _, ended in results)
-        found = [result for result, _ in results if isinstance(result, Outcome)]
+        found = [result for result, _ in results if isinstance(result, LookupOutcome)]
         if not found:
-            return None, next(result for result, _ in results if isinstance(result, Failure))
+            return None, next(result for result, _ in results if isinstance(result, CandidateFailure))
         rules = {outcome.rule for outcome in found}
         addresses = tuple(address for outcome in found for address in outcome.addresses)
         why = next((r for r in (SPECIAL, HOSTS) if r in rules), FOUND)
-        return Outcome(ok=True, addresses=addresses, rule=why, seconds=self.now), failure
+        return LookupOutcome(ok=True, addresses=addresses, rule=why, seconds=self.now), failure
 
     def _unknown(self, name: str) -> bool:
         """Whether neither type is answered without a query."""
@@ -78,7 +87,9 @@ class Walk:
             return False
         return all((name, kind) not in self.hosts and (name, kind) not in self.cache for kind in self.types)
 
-    def _plain(self, name: str, answers: tuple[Answer, ...], failure: Failure) -> tuple[Outcome | None, Failure]:
+    def _plain(
+        self, name: str, answers: tuple[Answer, ...], failure: CandidateFailure
+    ) -> tuple[LookupOutcome | None, CandidateFailure]:
         """Both replied at once, with records or without: nothing goes on that could meet (most lookups end so)."""
         addresses: tuple[str, ...] = ()
         for kind, answer in zip(self.types, answers, strict=True):
@@ -87,17 +98,17 @@ class Walk:
             if not answer.addresses:
                 self.cache[name, kind] = name
         if addresses:
-            return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=self.now), failure
+            return LookupOutcome(ok=True, addresses=addresses, rule=FOUND, seconds=self.now), failure
         return None, _denied(name, self.types[0])
 
-    def _ask(self, name: str, kind: str, rule: Rule) -> Task[Result]:
+    def _ask(self, name: str, kind: str, rule: ResolverRule) -> Task[Result]:
         now = self.now
         hosts = self.hosts.get((name, kind))
         if hosts:
-            return Outcome(ok=True, addresses=hosts, rule=HOSTS), now
+            return LookupOutcome(ok=True, addresses=hosts, rule=HOSTS), now
         loopback = special(name, kind)
         if loopback:
-            return Outcome(ok=True, addresses=loopback, rule=SPECIAL), now
+            return LookupOutcome(ok=True, addresses=loopback, rule=SPECIAL), now
         chain = [name]
         asked, failure = name, _denied(name, kind)
         for _ in range(MAX_CHAIN):
@@ -111,13 +122,13 @@ class Walk:
                 asked = cached
                 break
             answer, now = yield from self._send(asked, kind, rule, now)
-            if isinstance(answer, Failure):
+            if isinstance(answer, CandidateFailure):
                 return answer, now
             onward = answer.cname
             if answer.addresses and answer.alias and len(chain) > 1:
                 onward = answer.alias
             elif answer.addresses:
-                return Outcome(ok=True, addresses=answer.addresses, rule=FOUND), now
+                return LookupOutcome(ok=True, addresses=answer.addresses, rule=FOUND), now
             if answer.rcode == "NXDOMAIN" or not onward:
                 if answer.lame:
                     return failure, now
@@ -130,24 +141,28 @@ class Walk:
             self.cache.setdefault((link, kind), asked)
         return failure, now
 
-    def _send(self, name: str, kind: str, rule: Rule, now: float) -> Task[tuple[Answer | Failure, float]]:
+    def _send(
+        self, name: str, kind: str, rule: ResolverRule, now: float
+    ) -> Task[tuple[Answer | CandidateFailure, float]]:
         """Tries until there is a reply that says that the name has records or has none."""
-        failure = Failure("no connections available", "io")
+        failure = CandidateFailure("no connections available", "io")
         for _ in range(self.config.attempts + 1):
             answer, now = yield from self.pool.attempt(name, kind, rule, now)
-            if isinstance(answer, Failure):
+            if isinstance(answer, CandidateFailure):
                 failure = answer
             elif answer.rcode in ("NOERROR", "NXDOMAIN"):
                 return answer, now
             else:
-                failure = Failure(f"DNS error: error response: {RCODES.get(answer.rcode, answer.rcode)}", "rcode")
+                failure = CandidateFailure(
+                    f"DNS error: error response: {RCODES.get(answer.rcode, answer.rcode)}", "rcode"
+                )
             rule = AGAIN
         return failure, now
 
 
-def _denied(name: str, kind: str) -> Failure:
+def _denied(name: str, kind: str) -> CandidateFailure:
     plain = no_records(name, kind)
-    return Failure(f"DNS error: {plain.text}", plain.code)
+    return CandidateFailure(f"DNS error: {plain.text}", plain.code)
 
 
 def side_by_side(tasks: Sequence[Task[Result]], first: tuple[Answer, ...] = ()) -> Part[list[Result]]:

@@ -37,7 +37,7 @@ TOO_LONG = ("label bytes exceed", "name label data exceed")
 LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 
-class Config(msgspec.Struct, frozen=True):
+class HickoryConfig(msgspec.Struct, frozen=True):
     servers: tuple[str, ...] = ()
     domain: str = ""
     search: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class Config(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str | None, hostname: str, *, strict: bool) -> Config:
+def parse(text: str | None, hostname: str, *, strict: bool) -> HickoryConfig:
     """``strict`` is 0.25: the first line or option that is not understood fails the whole configuration."""
     if text is None:
-        return Config(error="No such file or directory (os error 2)")
+        return HickoryConfig(error="No such file or directory (os error 2)")
     numbers: dict[str, int] = {"ndots": 1, "timeout": 5, "attempts": 2}
     servers: list[str] = []
     flags: set[str] = set()
@@ -76,17 +76,17 @@ def parse(text: str | None, hostname: str, *, strict: bool) -> Config:
         else:
             problem = _rest(keyword, values, number)
         if strict and problem:
-            return Config(error=f"Error parsing resolv.conf: {problem}")
+            return HickoryConfig(error=f"Error parsing resolv.conf: {problem}")
     if not servers:
-        return Config(error="no nameservers found in config")
+        return HickoryConfig(error="no nameservers found in config")
     suffixes = tuple(word for word in last.split() if word != "--")
     for suffix in suffixes:
         problem = name_problem(suffix)
         if problem:
-            return Config(error=f"Error parsing resolv.conf: {problem if strict else decoding(problem)}")
+            return HickoryConfig(error=f"Error parsing resolv.conf: {problem if strict else decoding(problem)}")
     _, dot, host_domain = hostname.partition(".")
     system = domain or (host_domain if dot else "")
-    return Config(
+    return HickoryConfig(
         tuple(servers),
         "" if name_problem(system) else system,
         suffixes,

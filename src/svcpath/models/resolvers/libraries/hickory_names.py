@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Rule
+from svcpath.models.resolvers.base import ResolverRule
 
-HOSTS = Rule("/etc/hosts has that candidate (it is consulted for each candidate in turn)", "hickory hosts.rs (0.25.2)")
-SPECIAL = Rule("localhost, invalid and onion are answered without a query", "hickory caching_client.rs (0.25.2)")
+HOSTS = ResolverRule(
+    "/etc/hosts has that candidate (it is consulted for each candidate in turn)", "hickory hosts.rs (0.25.2)"
+)
+SPECIAL = ResolverRule(
+    "localhost, invalid and onion are answered without a query", "hickory caching_client.rs (0.25.2)"
+)
 
 
-class Failure(msgspec.Struct, frozen=True):
+class CandidateFailure(msgspec.Struct, frozen=True):
     """Why a candidate has no address: the error's text and its kind."""
 
     text: str
     code: str
 
 
-def no_records(name: str, kind: str) -> Failure:
+def no_records(name: str, kind: str) -> CandidateFailure:
     query = f'Query {{ name: Name("{_unicode(name)}."), query_type: {kind}, query_class: IN }}'
-    return Failure(f"no records found for {query}", "no-records")
+    return CandidateFailure(f"no records found for {query}", "no-records")
 
 
 def _unicode(name: str) -> str:

@@ -11,20 +11,20 @@ from typing import TypeVar
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, Rule, ask, choose
-from svcpath.models.resolvers.libraries.hickory_conf import Config
-from svcpath.models.resolvers.libraries.hickory_names import Failure
+from svcpath.models.resolvers.base import Answer, Batch, Fork, Part, Query, ResolverRule, ask, choose
+from svcpath.models.resolvers.libraries.hickory_conf import HickoryConfig
+from svcpath.models.resolvers.libraries.hickory_names import CandidateFailure
 from svcpath.models.resolvers.libraries.hickory_srtt import FLOOR, SAME_INSTANT, Srtt
 
-RESEND = Rule(
+RESEND = ResolverRule(
     "no reply after 333 ms or 1.2 times the server's smoothed round trip: sent again, three times within the timeout",
     "hickory udp_client_stream.rs retry (0.26.3)",
 )
-TCP = Rule("truncated: again over TCP", "hickory name_server_pool.rs try_send (0.26.3)")
-RECONNECT = Rule(
+TCP = ResolverRule("truncated: again over TCP", "hickory name_server_pool.rs try_send (0.26.3)")
+RECONNECT = ResolverRule(
     "the open connection was closed: once more over a new one", "hickory name_server.rs send_inner (0.26.3)"
 )
-OPEN = Rule(
+OPEN = ResolverRule(
     "the UDP socket was given up after a timeout and a TCP connection is open: that is used",
     "hickory name_server.rs connected_mut_client (0.26.3)",
 )
@@ -32,9 +32,9 @@ T = TypeVar("T")
 SENDS = 3
 AT_ONCE = 2
 CANCELLED = 0.005
-TIMEOUT = Failure("request timed out", "timeout")
-CANCELED = Failure("receiver was canceled", "io")
-CUT = Failure("response was truncated; TCP already tried or no other transport available", "truncated")
+TIMEOUT = CandidateFailure("request timed out", "timeout")
+CANCELED = CandidateFailure("receiver was canceled", "io")
+CUT = CandidateFailure("response was truncated; TCP already tried or no other transport available", "truncated")
 
 
 class _Arrival(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ Task = Generator[Batch | Fork | Wait, tuple[Answer, ...] | int, T]
 
 
 class Pool:
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: HickoryConfig) -> None:
         self.config = config
         self.timeout = float(config.timeout)
         self.racy = len(config.servers) > 1
@@ -65,7 +65,7 @@ class Pool:
         self.started = 0.0
         self._streams: list[tuple[float, str, str]] = []
 
-    def together(self, name: str, kinds: tuple[str, ...], rule: Rule, now: float) -> Batch | None:
+    def together(self, name: str, kinds: tuple[str, ...], rule: ResolverRule, now: float) -> Batch | None:
         """What the types of a candidate begin with, where that is a datagram each to one server."""
         if self.racy or self._transport(self.config.servers[0]) != "udp":
             return None
@@ -76,7 +76,9 @@ class Pool:
         for srtt in self.srtt.values():
             srtt.next_candidate()
 
-    def attempt(self, name: str, kind: str, rule: Rule, now: float) -> Task[tuple[Answer | Failure, float]]:
+    def attempt(
+        self, name: str, kind: str, rule: ResolverRule, now: float
+    ) -> Task[tuple[Answer | CandidateFailure, float]]:
         """The first whole reply of two servers counts, whatever its code; which two the smoothed round trip says. A second
         truncated one ends the try, as if TCP had been used."""
         if now > self.started:
@@ -129,7 +131,13 @@ class Pool:
         return "udp"
 
     def _send(
-        self, name: str, kind: str, transports: dict[str, str], rule: Rule, now: float, known: tuple[Answer, ...]
+        self,
+        name: str,
+        kind: str,
+        transports: dict[str, str],
+        rule: ResolverRule,
+        now: float,
+        known: tuple[Answer, ...],
     ) -> Part[list[_Arrival]]:
         """Every reply within the timeout, with those to the copies that are sent while there is none. ``known`` are the
         answers to the first queries, where those are sent already."""
@@ -199,7 +207,7 @@ class Pool:
             else:
                 self.srtt[server].failure(time, kind)
 
-    def _tcp(self, name: str, kind: str, server: str, now: float) -> Part[tuple[Answer | Failure, float]]:
+    def _tcp(self, name: str, kind: str, server: str, now: float) -> Part[tuple[Answer | CandidateFailure, float]]:
         """An open connection is used again; one that the server closes is opened anew, once."""
         self._streams.append((now, server, kind))
         query = self._query(name, kind, server, "tcp", now)

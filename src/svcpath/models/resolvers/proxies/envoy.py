@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
 from svcpath.models.resolvers.environment import INET, INET6, Environment
 from svcpath.models.resolvers.libraries.cares import Cares
 
@@ -21,7 +21,7 @@ FAMILIES = {
     "ALL": (INET6, INET),
 }
 DNS = "Envoy dns_impl.cc AddrInfoPendingResolution (read only)"
-EMPTY = Rule("no family has an address", DNS)
+EMPTY = ResolverRule("no family has an address", DNS)
 
 
 class Envoy:
@@ -42,7 +42,7 @@ class Envoy:
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         addresses: tuple[str, ...] = ()
         seconds = 0.0
-        outcome: Outcome | None = None
+        outcome: LookupOutcome | None = None
         for walk in self.walks:
             outcome = yield from walk.lookup(name, memory)
             seconds += outcome.seconds
@@ -50,6 +50,6 @@ class Envoy:
             if outcome.ok and not self.both:
                 return msgspec.structs.replace(outcome, seconds=seconds)
         if addresses and outcome is not None:
-            return Outcome(ok=True, addresses=addresses, rule=outcome.rule, seconds=seconds)
+            return LookupOutcome(ok=True, addresses=addresses, rule=outcome.rule, seconds=seconds)
         assert outcome is not None
         return msgspec.structs.replace(outcome, seconds=seconds)

@@ -6,24 +6,37 @@ ngx_resolver_resend (1.22). Literal upstream names are resolved once at start by
 
 from __future__ import annotations
 
-from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.base import (
+    Answer,
+    Asking,
+    Batch,
+    Fork,
+    LookupOutcome,
+    Part,
+    Query,
+    ResolverRule,
+    ask,
+    choose,
+)
 from svcpath.models.resolvers.environment import Environment, ipv4_literal, ipv6_literal
 from svcpath.models.resolvers.libc import glibc_conf
 
 PROCESS = "nginx ngx_resolver.c ngx_resolver_process_a (1.22)"
-ASKED = Rule(
+ASKED = ResolverRule(
     "only the name itself, in lower case: no search list, no hosts file, no ndots", "nginx ngx_resolver.c (1.22)"
 )
-CHASE = Rule("a CNAME without address: its target is asked", PROCESS)
-RESEND = Rule("no reply: sent again to the next server after 5 s", "nginx ngx_resolver.c ngx_resolver_resend (1.22)")
-TCP = Rule("truncated: again over TCP", "nginx ngx_resolver.c ngx_resolver_process_a (1.22)")
-FOUND = Rule("addresses, and no type failed", PROCESS)
-FAILED = Rule("one type's error code fails the name, also when the other type has addresses", PROCESS)
-TIMED_OUT = Rule(
+CHASE = ResolverRule("a CNAME without address: its target is asked", PROCESS)
+RESEND = ResolverRule(
+    "no reply: sent again to the next server after 5 s", "nginx ngx_resolver.c ngx_resolver_resend (1.22)"
+)
+TCP = ResolverRule("truncated: again over TCP", "nginx ngx_resolver.c ngx_resolver_process_a (1.22)")
+FOUND = ResolverRule("addresses, and no type failed", PROCESS)
+FAILED = ResolverRule("one type's error code fails the name, also when the other type has addresses", PROCESS)
+TIMED_OUT = ResolverRule(
     "a type without a reply (a FORMERR is only logged) fails the name",
     "nginx ngx_resolver.c ngx_resolver_timeout_handler (1.22)",
 )
-LITERAL = Rule("the name is an address", "nginx ngx_inet.c ngx_parse_addr (1.22)")
+LITERAL = ResolverRule("the name is an address", "nginx ngx_inet.c ngx_parse_addr (1.22)")
 CODES = {
     "FORMERR": (1, "Format error"),
     "SERVFAIL": (2, "Server failure"),
@@ -52,7 +65,7 @@ class Nginx:
         v6 = ipv6_literal(name.strip("[]"))
         literal = ipv4_literal(name) or (v6[0] if v6 else "")
         if literal:
-            return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
+            return LookupOutcome(ok=True, addresses=(literal,), rule=LITERAL)
         asked, rule, now = name.lower().removesuffix("."), ASKED, 0.0
         for _ in range(MAX_CHAIN):
             answers, now = yield from self._ask(asked, rule, now)
@@ -67,7 +80,7 @@ class Nginx:
                 return self._fail(name, "TIMEOUT", TIMED_OUT, self.timeout)
             addresses = tuple(address for answer in answers for address in answer.addresses)
             if addresses:
-                return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
+                return LookupOutcome(ok=True, addresses=addresses, rule=FOUND, seconds=now)
             target = next((answer.cname for answer in answers if answer.cname), "")
             if not target:
                 break
@@ -75,10 +88,10 @@ class Nginx:
         return self._fail(name, "NXDOMAIN", FAILED, now)
 
     @staticmethod
-    def _fail(name: str, code: str, rule: Rule, seconds: float) -> Outcome:
+    def _fail(name: str, code: str, rule: ResolverRule, seconds: float) -> LookupOutcome:
         number, text = CODES[code]
         shown = name.lower().removesuffix(".")
-        return Outcome(
+        return LookupOutcome(
             ok=False,
             code=code,
             number=number,
@@ -87,7 +100,7 @@ class Nginx:
             seconds=seconds,
         )
 
-    def _ask(self, name: str, rule: Rule, start: float) -> Part[tuple[tuple[Answer, ...], float]]:
+    def _ask(self, name: str, rule: ResolverRule, start: float) -> Part[tuple[tuple[Answer, ...], float]]:
         """Both types to one server; what stays unanswered goes to the next server every five seconds."""
         got: dict[str, Answer] = {}
         now, turn = start, 0

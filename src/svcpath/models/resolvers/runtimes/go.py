@@ -11,7 +11,18 @@ from functools import lru_cache
 
 import msgspec
 
-from svcpath.models.resolvers.base import Answer, Asking, Batch, Fork, Outcome, Part, Query, Rule, ask, choose
+from svcpath.models.resolvers.base import (
+    Answer,
+    Asking,
+    Batch,
+    Fork,
+    LookupOutcome,
+    Part,
+    Query,
+    ResolverRule,
+    ask,
+    choose,
+)
 from svcpath.models.resolvers.environment import Environment, fits, ipv4_literal, ipv6_literal, octets, unmapped
 from svcpath.models.resolvers.libc.glibc import Glibc
 from svcpath.models.resolvers.libc.musl import Musl
@@ -20,33 +31,35 @@ from svcpath.models.resolvers.runtimes import go_conf
 LOOKUP = "Go net/dnsclient_unix.go goLookupIPCNAMEOrder (1.26)"
 TRY = "Go net/dnsclient_unix.go tryOneName (1.26)"
 LIST = "Go net/dnsclient_unix.go nameList (1.26)"
-ROOTED = Rule("the name ends in a dot: only it is asked", LIST)
-AS_IS_FIRST = Rule("the name has ndots dots: as it is first", LIST)
-FIRST_SUFFIX = Rule("fewer dots than ndots: the first search suffix is tried", LIST)
-NEXT = Rule("no address of either type for the last candidate, whatever the error: the next is tried", LOOKUP)
-AS_IS_LAST = Rule("the search list is used up (or empty): the name as it is", LIST)
-NEXT_SERVER = Rule("no usable reply for that type: next server or attempt, each type on its own", TRY)
-TCP = Rule("truncated: that type again over TCP", "Go net/dnsclient_unix.go exchange (1.26)")
-SECOND_TYPE = Rule("single-request: AAAA after A is settled", LOOKUP)
-FOUND = Rule("an address of an asked type", LOOKUP)
-FAILED = Rule(
+ROOTED = ResolverRule("the name ends in a dot: only it is asked", LIST)
+AS_IS_FIRST = ResolverRule("the name has ndots dots: as it is first", LIST)
+FIRST_SUFFIX = ResolverRule("fewer dots than ndots: the first search suffix is tried", LIST)
+NEXT = ResolverRule("no address of either type for the last candidate, whatever the error: the next is tried", LOOKUP)
+AS_IS_LAST = ResolverRule("the search list is used up (or empty): the name as it is", LIST)
+NEXT_SERVER = ResolverRule("no usable reply for that type: next server or attempt, each type on its own", TRY)
+TCP = ResolverRule("truncated: that type again over TCP", "Go net/dnsclient_unix.go exchange (1.26)")
+SECOND_TYPE = ResolverRule("single-request: AAAA after A is settled", LOOKUP)
+FOUND = ResolverRule("an address of an asked type", LOOKUP)
+FAILED = ResolverRule(
     "no candidate has an address; the error shown is the last of the bare name if it was asked, else the first of all",
     LOOKUP,
 )
-BAD_NAME = Rule("not a domain name to Go: nothing is asked", "Go net/dnsclient.go isDomainName (1.26)")
-LITERAL = Rule("the name is an address", "Go net/netip ParseAddr via lookupIPAddr (1.26)")
-HOSTS = Rule("/etc/hosts has the name: DNS is not asked", "Go net/hosts.go lookupStaticHost (1.26)")
-HOSTS_FAMILY = Rule("/etc/hosts has the name with another family only", "Go net/ipsock.go filterAddrList (1.26)")
-FILES_ONLY = Rule("nsswitch.conf names files alone: DNS is not asked", LOOKUP)
-NO_NAMES = Rule("no candidate may be asked", LIST)
-CGO = Rule("libc's getaddrinfo is asked", "Go net/conf.go lookupOrder, cgo_unix.go (1.26)")
+BAD_NAME = ResolverRule("not a domain name to Go: nothing is asked", "Go net/dnsclient.go isDomainName (1.26)")
+LITERAL = ResolverRule("the name is an address", "Go net/netip ParseAddr via lookupIPAddr (1.26)")
+HOSTS = ResolverRule("/etc/hosts has the name: DNS is not asked", "Go net/hosts.go lookupStaticHost (1.26)")
+HOSTS_FAMILY = ResolverRule(
+    "/etc/hosts has the name with another family only", "Go net/ipsock.go filterAddrList (1.26)"
+)
+FILES_ONLY = ResolverRule("nsswitch.conf names files alone: DNS is not asked", LOOKUP)
+NO_NAMES = ResolverRule("no candidate may be asked", LIST)
+CGO = ResolverRule("libc's getaddrinfo is asked", "Go net/conf.go lookupOrder, cgo_unix.go (1.26)")
 
 NO_SUCH_HOST = "no such host"
 NOT_FOUND: tuple[str, ...] = ("IsNotFound",)
 TEMPORARY: tuple[str, ...] = ("IsTemporary",)
 
 
-class Failure(msgspec.Struct, frozen=True):
+class GoDnsError(msgspec.Struct, frozen=True):
     """A *net.DNSError of one type of one candidate."""
 
     text: str
@@ -81,7 +94,7 @@ class Go:
             return self._unspecified(outcome)
         return outcome
 
-    def _unspecified(self, outcome: Outcome) -> Outcome:
+    def _unspecified(self, outcome: LookupOutcome) -> LookupOutcome:
         """ipsock.go internetAddrList: "::" alone comes with 0.0.0.0, before the family is looked at."""
         both = tuple(address for address in ("::", "0.0.0.0") if fits(address, self.environment.family))
         return msgspec.structs.replace(outcome, addresses=both)
@@ -90,7 +103,7 @@ class Go:
         literal = _literal(name)
         if literal:
             if fits(literal, self.environment.family) or literal == "::":
-                return Outcome(ok=True, addresses=(literal,), rule=LITERAL)
+                return LookupOutcome(ok=True, addresses=(literal,), rule=LITERAL)
             return self._unsuitable(name, LITERAL)
         if not name:
             return self._no_such_host(name, BAD_NAME)
@@ -110,20 +123,22 @@ class Go:
             return self._hosts(name) or outcome
         return outcome
 
-    def _hosts(self, name: str) -> Outcome | None:
+    def _hosts(self, name: str) -> LookupOutcome | None:
         found = go_conf.hosts(self.environment.hosts, name)
         if not found:
             return None
         fitting = tuple(address for address in found if fits(address, self.environment.family) or found == ("::",))
-        return Outcome(ok=True, addresses=fitting, rule=HOSTS) if fitting else self._unsuitable(name, HOSTS_FAMILY)
+        return (
+            LookupOutcome(ok=True, addresses=fitting, rule=HOSTS) if fitting else self._unsuitable(name, HOSTS_FAMILY)
+        )
 
     @staticmethod
-    def _unsuitable(name: str, rule: Rule) -> Outcome:
-        return Outcome(ok=False, code="AddrError", text=f"address {name}: no suitable address found", rule=rule)
+    def _unsuitable(name: str, rule: ResolverRule) -> LookupOutcome:
+        return LookupOutcome(ok=False, code="AddrError", text=f"address {name}: no suitable address found", rule=rule)
 
     @staticmethod
-    def _no_such_host(name: str, rule: Rule) -> Outcome:
-        return Outcome(
+    def _no_such_host(name: str, rule: ResolverRule) -> LookupOutcome:
+        return LookupOutcome(
             ok=False, code="DNSError", text=f"lookup {name}: {NO_SUCH_HOST}", flags=("IsNotFound",), rule=rule
         )
 
@@ -152,11 +167,11 @@ class Go:
         walk = _Walk(self, memory)
         first = ROOTED if rooted else (AS_IS_FIRST if names[0] == asis and len(names) > 1 else None)
         rule = first or (FIRST_SUFFIX if names[0] != asis else AS_IS_LAST)
-        last: Failure | None = None
+        last: GoDnsError | None = None
         for fqdn in names:
             addresses, failures = yield from walk.candidate(fqdn, rule)
             if addresses:
-                return Outcome(ok=True, addresses=addresses, rule=FOUND, seconds=walk.now, memory=walk.memory)
+                return LookupOutcome(ok=True, addresses=addresses, rule=FOUND, seconds=walk.now, memory=walk.memory)
             strict = [failure for failure in failures if self.strict and "IsTemporary" in failure.flags]
             for failure in failures:
                 if last is None or fqdn == name + ".":
@@ -167,7 +182,7 @@ class Go:
             rule = NEXT
         assert last is not None
         text = f"lookup {name} on {last.server}: {last.text}"
-        return Outcome(
+        return LookupOutcome(
             ok=False, code="DNSError", text=text, flags=last.flags, rule=FAILED, seconds=walk.now, memory=walk.memory
         )
 
@@ -187,16 +202,16 @@ class _Walk:
     def memory(self) -> tuple[str, ...]:
         return (f"rotate:{self.offset}",) if self.config.rotate else ()
 
-    def candidate(self, fqdn: str, rule: Rule) -> Part[tuple[tuple[str, ...], tuple[Failure, ...]]]:
+    def candidate(self, fqdn: str, rule: ResolverRule) -> Part[tuple[tuple[str, ...], tuple[GoDnsError, ...]]]:
         """Addresses, and the failures in the order they come back."""
         single = self.config.single_request
         groups = [(kind,) for kind in self.types] if single else [self.types]
         addresses: tuple[str, ...] = ()
-        failed: list[tuple[float, Failure]] = []
+        failed: list[tuple[float, GoDnsError]] = []
         for index, group in enumerate(groups):
             settled = yield from self._types(fqdn, group, SECOND_TYPE if index else rule)
             for finished, result in settled:
-                if isinstance(result, Failure):
+                if isinstance(result, GoDnsError):
                     failed.append((finished, result))
                 else:
                     addresses += result
@@ -206,7 +221,7 @@ class _Walk:
         failures = yield from self._order(fqdn, failed, single)
         return ((), failures)
 
-    def _order(self, fqdn: str, failed: list[tuple[float, Failure]], single: bool) -> Part[tuple[Failure, ...]]:
+    def _order(self, fqdn: str, failed: list[tuple[float, GoDnsError]], single: bool) -> Part[tuple[GoDnsError, ...]]:
         """Of two different errors the order of arrival decides which one is kept."""
         if len(failed) == 2 and not single and failed[0][1] != failed[1][1]:
             if abs(failed[0][0] - failed[1][0]) > 0.02:
@@ -218,8 +233,8 @@ class _Walk:
         return tuple(failure for _, failure in failed)
 
     def _types(
-        self, fqdn: str, group: tuple[str, ...], rule: Rule
-    ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
+        self, fqdn: str, group: tuple[str, ...], rule: ResolverRule
+    ) -> Part[list[tuple[float, GoDnsError | tuple[str, ...]]]]:
         """tryOneName for each type side by side: attempts times servers until a usable reply."""
         config = self.config
         if not config.rotate and not config.use_tcp:
@@ -234,8 +249,8 @@ class _Walk:
         return (yield from self._rounds(fqdn, group, rule, ()))
 
     def _rounds(
-        self, fqdn: str, group: tuple[str, ...], rule: Rule, given: tuple[Answer, ...]
-    ) -> Part[list[tuple[float, Failure | tuple[str, ...]]]]:
+        self, fqdn: str, group: tuple[str, ...], rule: ResolverRule, given: tuple[Answer, ...]
+    ) -> Part[list[tuple[float, GoDnsError | tuple[str, ...]]]]:
         """The rest of tryOneName; ``given`` are the answers of the first exchange if it was already made."""
         config = self.config
         starts = yield from self._offsets(group)
@@ -244,8 +259,8 @@ class _Walk:
         clocks = [self.now] * len(group)
         position = [0] * len(group)
         transport = ["tcp" if config.use_tcp else "udp"] * len(group)
-        results: list[Failure | tuple[str, ...] | None] = [None] * len(group)
-        last: list[Failure | None] = [None] * len(group)
+        results: list[GoDnsError | tuple[str, ...] | None] = [None] * len(group)
+        last: list[GoDnsError | None] = [None] * len(group)
         while True:
             waiting = [index for index in range(len(group)) if results[index] is None]
             if not waiting:
@@ -277,8 +292,8 @@ class _Walk:
                 clocks[index] += config.timeout if answer.rcode == "TIMEOUT" else answer.delay
                 transport[index] = "tcp" if config.use_tcp else "udp"
                 result = judge(query, answer, group[index])
-                final = not isinstance(result, Failure) or result.text == NO_SUCH_HOST
-                if isinstance(result, Failure):
+                final = not isinstance(result, GoDnsError) or result.text == NO_SUCH_HOST
+                if isinstance(result, GoDnsError):
                     last[index] = result
                 position[index] += 1
                 if final:
@@ -302,25 +317,25 @@ class _Walk:
         return offsets
 
 
-def judge(query: Query, answer: Answer, kind: str) -> Failure | tuple[str, ...]:
+def judge(query: Query, answer: Answer, kind: str) -> GoDnsError | tuple[str, ...]:
     """exchange, checkHeader and skipToAnswer for one reply."""
     server = f"[{query.server}]:53" if ":" in query.server else f"{query.server}:53"
     if answer.rcode == "TIMEOUT":
-        return Failure(_socket(query, server, "i/o timeout"), server, ("IsTemporary", "IsTimeout"))
+        return GoDnsError(_socket(query, server, "i/o timeout"), server, ("IsTemporary", "IsTimeout"))
     if answer.rcode == "UNREACHABLE":
         if query.transport == "tcp":
-            return Failure(f"dial tcp {server}: connect: connection refused", server, ("IsTemporary",))
-        return Failure(_socket(query, server, "read: connection refused"), server, ("IsTemporary",))
+            return GoDnsError(f"dial tcp {server}: connect: connection refused", server, ("IsTemporary",))
+        return GoDnsError(_socket(query, server, "read: connection refused"), server, ("IsTemporary",))
     if answer.rcode == "CLOSED":
-        return Failure("EOF", server, ())
+        return GoDnsError("EOF", server, ())
     if answer.rcode == "NXDOMAIN" or (answer.rcode == "NOERROR" and not answer.addresses and not answer.lame):
-        return Failure(NO_SUCH_HOST, server, ("IsNotFound",))
+        return GoDnsError(NO_SUCH_HOST, server, ("IsNotFound",))
     if answer.lame:
-        return Failure("lame referral", server, ())
+        return GoDnsError("lame referral", server, ())
     if answer.rcode == "SERVFAIL":
-        return Failure("server misbehaving", server, ("IsTemporary",))
+        return GoDnsError("server misbehaving", server, ("IsTemporary",))
     if answer.rcode != "NOERROR":
-        return Failure("server misbehaving", server, ())
+        return GoDnsError("server misbehaving", server, ())
     return answer.addresses
 
 
@@ -329,7 +344,7 @@ def _socket(query: Query, server: str, error: str) -> str:
     return f"read {query.transport} *->{server}: {error}"
 
 
-def candidates(config: go_conf.Config, name: str) -> tuple[str, ...]:
+def candidates(config: go_conf.GoConfig, name: str) -> tuple[str, ...]:
     """nameList: the names to try, each with its final dot; .onion is never asked."""
     length = octets(name)
     rooted = name.endswith(".")

@@ -13,7 +13,7 @@ from svcpath.models.resolvers.environment import Environment, ipv6_literal, spli
 GO_BLANKS = " \r\t\n"
 
 
-class Config(msgspec.Struct, frozen=True):
+class GoConfig(msgspec.Struct, frozen=True):
     servers: tuple[str, ...]
     search: tuple[str, ...]
     ndots: int = 1
@@ -38,7 +38,7 @@ def _dtoi(text: str) -> int:
 
 
 @lru_cache(maxsize=256)
-def read(text: str | None, hostname: str) -> Config:
+def read(text: str | None, hostname: str) -> GoConfig:
     """dnsReadConfig. Lines may be indented; three servers; an unknown option or keyword is remembered."""
     servers: list[str] = []
     search: list[str] = []
@@ -66,7 +66,7 @@ def read(text: str | None, hostname: str) -> Config:
     if not search:
         _, dot, domain = hostname.partition(".")
         search = [_rooted(domain)] if dot and domain else []
-    return Config(
+    return GoConfig(
         tuple(servers) or ("127.0.0.1", "::1"),
         tuple(search),
         numbers["ndots"],
@@ -109,15 +109,15 @@ def _rooted(text: str) -> str:
     return text if text.endswith(".") else text + "."
 
 
-class Source(msgspec.Struct, frozen=True):
+class GoNssSource(msgspec.Struct, frozen=True):
     name: str
     standard: bool
 
 
 @lru_cache(maxsize=64)
-def _sources(text: str) -> tuple[Source, ...] | None:
+def _sources(text: str) -> tuple[GoNssSource, ...] | None:
     """nss.go parseNSSConf: the sources of `hosts`; None when the file does not parse."""
-    sources: list[Source] = []
+    sources: list[GoNssSource] = []
     for raw in split_lines(text):
         line = raw.partition("#")[0].strip(" \t\n\r")
         if not line:
@@ -133,7 +133,7 @@ def _sources(text: str) -> tuple[Source, ...] | None:
     return tuple(sources)
 
 
-def _criteria(rest: str) -> list[Source] | None:
+def _criteria(rest: str) -> list[GoNssSource] | None:
     sources = []
     while rest:
         word, _, rest = rest.partition(" ")
@@ -147,7 +147,7 @@ def _criteria(rest: str) -> list[Source] | None:
             items = fields(inside)
             for index, item in enumerate(items):
                 standard = standard and _standard(item.lower(), index == len(items) - 1)
-        sources.append(Source(word, standard))
+        sources.append(GoNssSource(word, standard))
     return sources
 
 
@@ -192,7 +192,7 @@ def _prefers_libc(environment: Environment, name: str) -> bool:
     return read(environment.resolv_conf, environment.hostname).unknown
 
 
-def _from_sources(environment: Environment, sources: tuple[Source, ...], can_use_cgo: bool, name: str) -> str:
+def _from_sources(environment: Environment, sources: tuple[GoNssSource, ...], can_use_cgo: bool, name: str) -> str:
     seen: list[str] = []
     lower = name.lower()
     for source in sources:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
 from svcpath.models.resolvers.environment import INET, Environment, inet_aton, ipv6_literal
 from svcpath.models.resolvers.libc.glibc import Glibc
 from svcpath.models.resolvers.libc.musl import Musl
@@ -16,18 +16,18 @@ from svcpath.models.resolvers.libc.musl import Musl
 POLICY = "JDK InetAddressCachePolicy.java"
 FOREVER, NEVER = -1, 0
 DEFAULT_POSITIVE, DEFAULT_NEGATIVE = 30, 10
-LIBC = Rule(
+LIBC = ResolverRule(
     "InetAddress asks libc; the exception's text is the name and libc's", "JDK Inet6AddressImpl.c lookupAllHostAddr"
 )
 
 
-AMBIGUOUS = Rule(
+AMBIGUOUS = ResolverRule(
     "an IPv4 literal with hexadecimal or octal parts is refused", "JDK IPAddressUtil.validateNumericFormatV4 (17)"
 )
 
 
-EMPTY = Rule("no name: the loopback address", "JDK InetAddress.java getAllByName (17)")
-NOT_IPV6 = Rule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
+EMPTY = ResolverRule("no name: the loopback address", "JDK InetAddress.java getAllByName (17)")
+NOT_IPV6 = ResolverRule("a name with a colon is taken for an IPv6 address", "JDK InetAddress.java getAllByName (17)")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,16 +134,16 @@ class Jvm:
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if not name:
-            return Outcome(ok=True, addresses=("127.0.0.1",), rule=EMPTY)
+            return LookupOutcome(ok=True, addresses=("127.0.0.1",), rule=EMPTY)
         if _ambiguous(name):
-            return Outcome(
+            return LookupOutcome(
                 ok=False, code="UnknownHostException", text=f"java.net.UnknownHostException: {name}", rule=AMBIGUOUS
             )
         if name.startswith("[") and name.endswith("]") and ipv6_literal(name[1:-1]):
             name = name[1:-1]
         if ":" in name and ipv6_literal(name) is None:
             text = f"java.net.UnknownHostException: {name}: invalid IPv6 address literal"
-            return Outcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)
+            return LookupOutcome(ok=False, code="UnknownHostException", text=text, rule=NOT_IPV6)
         outcome = yield from self.libc.lookup(name, memory)
         if outcome.ok or outcome.crashed:
             return outcome
@@ -163,17 +163,19 @@ class Cached(msgspec.Struct, frozen=True):
     """One entry of InetAddress's cache: what was found, and when it stops being fresh (None: never)."""
 
     name: str
-    outcome: Outcome
+    outcome: LookupOutcome
     stored: float
     fresh_until: float | None
     usable_until: float | None
 
 
-FRESH = Rule("the cached result is still fresh: nothing is asked", "JDK InetAddress.java CachedLookup")
-STALE = Rule("the refresh failed within the stale TTL: the old addresses are returned", "JDK InetAddress.java (21+)")
+FRESH = ResolverRule("the cached result is still fresh: nothing is asked", "JDK InetAddress.java CachedLookup")
+STALE = ResolverRule(
+    "the refresh failed within the stale TTL: the old addresses are returned", "JDK InetAddress.java (21+)"
+)
 
 
-def store(cache_policy: Policy, name: str, outcome: Outcome, now: float) -> Cached | None:
+def store(cache_policy: Policy, name: str, outcome: LookupOutcome, now: float) -> Cached | None:
     """What InetAddress keeps of a lookup; None if nothing. A temporary failure is kept like NXDOMAIN."""
     seconds = cache_policy.positive if outcome.ok else cache_policy.negative
     if seconds == NEVER:
@@ -184,7 +186,7 @@ def store(cache_policy: Policy, name: str, outcome: Outcome, now: float) -> Cach
     return Cached(name, outcome, now, now + seconds, now + seconds + stale)
 
 
-def recall(entry: Cached | None, name: str, now: float) -> Outcome | None:
+def recall(entry: Cached | None, name: str, now: float) -> LookupOutcome | None:
     """The outcome served from the cache, or None when libc is asked. A cached failure names no reason."""
     if entry is None or entry.name != name or (entry.fresh_until is not None and now >= entry.fresh_until):
         return None
@@ -195,7 +197,9 @@ def recall(entry: Cached | None, name: str, now: float) -> Outcome | None:
     )
 
 
-def refresh(cache_policy: Policy, entry: Cached | None, outcome: Outcome, now: float) -> tuple[Outcome, Cached | None]:
+def refresh(
+    cache_policy: Policy, entry: Cached | None, outcome: LookupOutcome, now: float
+) -> tuple[LookupOutcome, Cached | None]:
     """After libc was asked again: the outcome the caller sees, and the entry from then on."""
     if (
         entry is not None

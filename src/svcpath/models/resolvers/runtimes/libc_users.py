@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
 from svcpath.models.resolvers.environment import Environment, to_ascii
 from svcpath.models.resolvers.libc.glibc import Glibc
 from svcpath.models.resolvers.libc.musl import Musl
@@ -20,13 +20,15 @@ DOTNET_ERRORS = {
     "EAI_AGAIN": ("TryAgain", 11002, "Resource temporarily unavailable"),
     "EAI_FAIL": ("NoRecovery", 11003, "This is usually a temporary error"),
 }
-DOTNET = Rule(
+DOTNET = ResolverRule(
     "Dns.GetHostAddresses asks libc; EAI_NONAME and EAI_NODATA are both HostNotFound",
     ".NET pal_networking.c ConvertGetAddrInfoAndGetNameInfoErrorsToPal, NameResolutionPal.Unix.cs (8, read only)",
 )
 
 
-CODEC = Rule("names are encoded by the idna codec, which refuses such labels", "CPython Lib/encodings/idna.py (3.11)")
+CODEC = ResolverRule(
+    "names are encoded by the idna codec, which refuses such labels", "CPython Lib/encodings/idna.py (3.11)"
+)
 IDNA = "encoding with 'idna' codec failed (UnicodeError: {})"
 
 
@@ -45,7 +47,7 @@ class Python:
             # The codec's words for the last label of an ASCII name are its own.
             alone = name.isascii() and all(0 < len(label) < 64 for label in labels)
             text = IDNA.format("label too long" if alone else "label empty or too long")
-            return Outcome(ok=False, code="UnicodeError", text=text, rule=CODEC)
+            return LookupOutcome(ok=False, code="UnicodeError", text=text, rule=CODEC)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome

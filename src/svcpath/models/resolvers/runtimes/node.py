@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, Outcome, Rule
+from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
 from svcpath.models.resolvers.environment import INET6, Environment, ipv6_literal, to_ascii
 from svcpath.models.resolvers.libc.glibc import Glibc
 from svcpath.models.resolvers.libc.musl import Musl
@@ -19,18 +19,18 @@ from svcpath.models.resolvers.libraries.cares_send import Channel
 
 TRIES, LONGEST = 4, 5.0
 QUERY = "Node src/cares_wrap.cc QueryWrap::AresQuery (20)"
-ASKED = Rule("only the name itself is asked: no search list, no hosts file", QUERY)
-ANSWERED = Rule("the reply (whatever its code) or the silence is the result", QUERY)
-ALIAS_ONLY = Rule("an alias without address is an empty list, not an error", QUERY)
-BAD_NAME = Rule("the name can't be encoded", "c-ares ares_dns_name.c (1.34)")
-LOOKUP = Rule(
+ASKED = ResolverRule("only the name itself is asked: no search list, no hosts file", QUERY)
+ANSWERED = ResolverRule("the reply (whatever its code) or the silence is the result", QUERY)
+ALIAS_ONLY = ResolverRule("an alias without address is an empty list, not an error", QUERY)
+BAD_NAME = ResolverRule("the name can't be encoded", "c-ares ares_dns_name.c (1.34)")
+LOOKUP = ResolverRule(
     "dns.lookup is libc's getaddrinfo; EAI_NONAME and EAI_NODATA are both ENOTFOUND", "Node deps/uv getaddrinfo.c"
 )
 
 
-TOO_LONG = Rule("a name above 255 bytes is refused", "libuv src/unix/getaddrinfo.c uv_getaddrinfo")
-EMPTY = Rule("no name: no address, and no error", "Node lib/dns.js lookup (20)")
-ONION = Rule(".onion is never asked (RFC 7686)", "c-ares ares_query.c (1.34)")
+TOO_LONG = ResolverRule("a name above 255 bytes is refused", "libuv src/unix/getaddrinfo.c uv_getaddrinfo")
+EMPTY = ResolverRule("no name: no address, and no error", "Node lib/dns.js lookup (20)")
+ONION = ResolverRule(".onion is never asked (RFC 7686)", "c-ares ares_query.c (1.34)")
 
 
 class NodeResolve:
@@ -50,8 +50,10 @@ class NodeResolve:
     def title(self) -> str:
         return "Node resolve6" if self.kind == "AAAA" else "Node resolve4"
 
-    def _fail(self, code: str, name: str, rule: Rule, seconds: float) -> Outcome:
-        return Outcome(ok=False, code=code, text=f"query{self.kind} {code} {name}".rstrip(), rule=rule, seconds=seconds)
+    def _fail(self, code: str, name: str, rule: ResolverRule, seconds: float) -> LookupOutcome:
+        return LookupOutcome(
+            ok=False, code=code, text=f"query{self.kind} {code} {name}".rstrip(), rule=rule, seconds=seconds
+        )
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         asked = to_ascii(name).lower()
@@ -63,11 +65,13 @@ class NodeResolve:
         (result,) = yield from channel.query(asked.removesuffix("."), ASKED)
         if result.addresses or (result.records and result.status == "ARES_ENODATA"):
             rule = ANSWERED if result.addresses else ALIAS_ONLY
-            return Outcome(ok=True, addresses=result.addresses, rule=rule, seconds=channel.now)
+            return LookupOutcome(ok=True, addresses=result.addresses, rule=rule, seconds=channel.now)
         return self._fail(result.status.removeprefix("ARES_"), name, ANSWERED, channel.now)
 
 
-ADDRESS = Rule("the name is an address, whatever its scope: libc is not asked", "Node lib/dns.js lookup (net.isIP)")
+ADDRESS = ResolverRule(
+    "the name is an address, whatever its scope: libc is not asked", "Node lib/dns.js lookup (net.isIP)"
+)
 
 
 class NodeLookup:
@@ -81,12 +85,12 @@ class NodeLookup:
 
     def lookup(self, name: str, memory: tuple[str, ...] = ()) -> Asking:
         if not name:
-            return Outcome(ok=True, rule=EMPTY)
+            return LookupOutcome(ok=True, rule=EMPTY)
         if len(to_ascii(name)) > 255:
-            return Outcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
+            return LookupOutcome(ok=False, code="EINVAL", text=f"getaddrinfo EINVAL {name}", rule=TOO_LONG)
         scoped = ipv6_literal(name) if "%" in name else None
         if scoped is not None:
-            return Outcome(ok=True, addresses=(scoped[0],), rule=ADDRESS)
+            return LookupOutcome(ok=True, addresses=(scoped[0],), rule=ADDRESS)
         outcome = yield from self.libc.lookup(to_ascii(name), memory)
         if outcome.ok or outcome.crashed:
             return outcome

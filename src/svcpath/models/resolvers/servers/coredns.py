@@ -3,7 +3,7 @@ objects.
 
 Rules from core/dnsserver/server.go ServeDNS, zdirectives.go (the order of plugins, whatever the Corefile's);
 plugin/rewrite, autopath, cache, template, hosts, forward and kubernetes of CoreDNS 1.14.7 (1.12.1's recorded answers
-agree). What a plugin answers from files, upstreams or state that are not at hand is :class:`Unknown`, with the
+agree). What a plugin answers from files, upstreams or state that are not at hand is :class:`UnknownAnswer`, with the
 Corefile line that leads there.
 """
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.errors import ModelError
-from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, Unknown, World
+from svcpath.models.resolvers.base import UNREADABLE, Answer, Query, UnknownAnswer, World
 from svcpath.models.resolvers.environment import octets
 from svcpath.models.resolvers.servers import coredns_plugins
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster
+from svcpath.models.resolvers.servers.coredns_cluster import WatchedObjects
 from svcpath.models.resolvers.servers.coredns_kubernetes import Kubernetes
-from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.servers.coredns_records import ResourceRecord, Response
 from svcpath.models.resolvers.servers.corefile import Corefile, Directive, ServerBlock, matches, normalize
 
 # zdirectives.go: those that can answer or change an answer, in chain order.
@@ -78,7 +78,7 @@ class CoreDns:
     def __init__(
         self,
         corefile: Corefile,
-        cluster: Cluster,
+        cluster: WatchedObjects,
         upstream: World | None = None,
         *,
         port: str = "53",
@@ -100,7 +100,7 @@ class CoreDns:
         self._kubernetes: dict[int, Kubernetes] = {}
         self._depth = 0
 
-    def respond(self, name: str, rrtype: str) -> Response | Unknown:
+    def respond(self, name: str, rrtype: str) -> Response | UnknownAnswer:
         """The answer to one question (server.go ServeDNS: the block with the longest matching zone)."""
         question = name.lower()
         question = question if question.endswith(".") else question + "."
@@ -108,7 +108,7 @@ class CoreDns:
         if not zone:
             return Response("REFUSED", plugin="server", note="no server block serves this name")
         if self._depth >= MAX_LOOKUPS:
-            return Unknown("lookups inside CoreDNS go round in a circle")
+            return UnknownAnswer("lookups inside CoreDNS go round in a circle")
         block = self._zones[zone]
         self._depth += 1
         try:
@@ -123,14 +123,16 @@ class CoreDns:
             self._chains[block.line] = chain
         return chain
 
-    def _from(self, block: ServerBlock, chain: list[Directive], at: int, name: str, rrtype: str) -> Response | Unknown:
+    def _from(
+        self, block: ServerBlock, chain: list[Directive], at: int, name: str, rrtype: str
+    ) -> Response | UnknownAnswer:
         """The chain from one plugin on; a plugin that does not answer hands on to the next."""
         while at < len(chain):
             plugin = chain[at]
             if plugin.name == "rewrite":
                 rewritten = coredns_plugins.rewrite(chain[at:], name, rrtype)
                 at += sum(1 for directive in chain[at:] if directive.name == "rewrite")
-                if isinstance(rewritten, Unknown):
+                if isinstance(rewritten, UnknownAnswer):
                     return rewritten
                 if rewritten != (name, rrtype):
                     return self._renamed(self._from(block, chain, at, *rewritten), name, rewritten[0], plugin)
@@ -153,7 +155,7 @@ class CoreDns:
             "SERVFAIL", plugin="server", line=block.line, note="no plugin of the server block answers this name"
         )
 
-    def _plugin(self, block: ServerBlock, plugin: Directive, name: str, rrtype: str) -> Response | Unknown | None:
+    def _plugin(self, block: ServerBlock, plugin: Directive, name: str, rrtype: str) -> Response | UnknownAnswer | None:
         if plugin.name in TRANSPARENT:
             return None
         if plugin.name == "hosts":
@@ -164,7 +166,7 @@ class CoreDns:
             return coredns_plugins.forward(plugin, self.upstream, name, rrtype)
         return coredns_plugins.unmodelled(plugin, _origins(block), name)
 
-    def _kube(self, block: ServerBlock, plugin: Directive, name: str, rrtype: str) -> Response | Unknown | None:
+    def _kube(self, block: ServerBlock, plugin: Directive, name: str, rrtype: str) -> Response | UnknownAnswer | None:
         kubernetes = self._kubernetes.get(plugin.line)
         if kubernetes is None:
             kubernetes = Kubernetes(plugin, _origins(block), self.cluster, self.respond)
@@ -173,20 +175,22 @@ class CoreDns:
 
     def _templates(
         self, block: ServerBlock, chain: list[Directive], at: int, name: str, rrtype: str
-    ) -> Response | Unknown | None:
+    ) -> Response | UnknownAnswer | None:
         templates = [directive for directive in chain[at:] if directive.name == "template"]
         answered = coredns_plugins.template(templates, _origins(block), name, rrtype)
         if isinstance(answered, Response) and answered.answers and answered.answers[-1].type == "CNAME":
             followed = self.respond(answered.answers[-1].data, rrtype) if rrtype in ("A", "AAAA") else None
-            if isinstance(followed, Unknown):
+            if isinstance(followed, UnknownAnswer):
                 return followed
             if followed is not None:
                 return msgspec.structs.replace(answered, answers=(*answered.answers, *followed.answers))
         return answered
 
-    def _renamed(self, response: Response | Unknown, name: str, asked: str, plugin: Directive) -> Response | Unknown:
+    def _renamed(
+        self, response: Response | UnknownAnswer, name: str, asked: str, plugin: Directive
+    ) -> Response | UnknownAnswer:
         """rewrite: the reply carries the question's own name again."""
-        if isinstance(response, Unknown):
+        if isinstance(response, UnknownAnswer):
             return response
         answers = tuple(
             msgspec.structs.replace(record, name=name) if record.name.lower() == asked.lower() else record
@@ -197,11 +201,11 @@ class CoreDns:
 
     def _autopath(
         self, block: ServerBlock, chain: list[Directive], at: int, name: str, rrtype: str
-    ) -> Response | Unknown | None:
+    ) -> Response | UnknownAnswer | None:
         """plugin/autopath: a question for the first suffix of the client's search path is walked server-side."""
         plugin = chain[at]
         if not plugin.args or not plugin.args[0].startswith("@"):
-            return Unknown(f"autopath reads a file (Corefile line {plugin.line})")
+            return UnknownAnswer(f"autopath reads a file (Corefile line {plugin.line})")
         zones = tuple(zone for text in plugin.args[1:] for zone in normalize(text)) or _origins(block)
         kube = block.plugins("kubernetes")
         served = tuple(zone for text in (kube[0].args if kube else ()) for zone in normalize(text)) or _origins(block)
@@ -218,11 +222,11 @@ class CoreDns:
         for suffix in search:
             asked = base + suffix if suffix != "." else base
             response = self._from(block, chain, at + 1, asked, rrtype)
-            if isinstance(response, Unknown):
+            if isinstance(response, UnknownAnswer):
                 return response
             first = first or response
             if response.rcode != "NXDOMAIN":
-                alias = Record(name, "CNAME", asked)
+                alias = ResourceRecord(name, "CNAME", asked)
                 answers = (alias, *response.answers) if asked != name and response.answers else response.answers
                 note = f"autopath (Corefile line {plugin.line}) walked the search list to {asked}"
                 return msgspec.structs.replace(response, answers=answers, note=note)
@@ -238,9 +242,9 @@ class CoreDnsWorld:
 
     def __init__(self, server: CoreDns) -> None:
         self.server = server
-        self._known: dict[tuple[str, str], Answer | Unknown] = {}
+        self._known: dict[tuple[str, str], Answer | UnknownAnswer] = {}
 
-    def answer(self, query: Query) -> Answer | Unknown:
+    def answer(self, query: Query) -> Answer | UnknownAnswer:
         if octets(query.name) > 253:
             return UNREADABLE  # miekg/dns: SetRcodeFormatError, without a question
         key = (query.name.lower(), query.type)
@@ -251,9 +255,9 @@ class CoreDnsWorld:
         return answer
 
 
-def to_answer(response: Response | Unknown, rrtype: str) -> Answer | Unknown:
+def to_answer(response: Response | UnknownAnswer, rrtype: str) -> Answer | UnknownAnswer:
     """A response as a resolver takes it."""
-    if isinstance(response, Unknown):
+    if isinstance(response, UnknownAnswer):
         return response
     addresses = tuple(record.data for record in response.answers if record.type == rrtype)
     aliases = [record.data.removesuffix(".") for record in response.answers if record.type == "CNAME"]

@@ -16,7 +16,7 @@ T = TypeVar("T")
 Key = tuple[str, str]
 
 
-class Cluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class WatchedObjects(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The objects that the plugin watches. ``synced`` False: the API was never read (the zone answers SERVFAIL).
 
     The groupings are made when first asked for and kept: a cluster that is asked again is not gone through again.

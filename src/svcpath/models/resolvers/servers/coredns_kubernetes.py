@@ -13,9 +13,9 @@ from collections.abc import Callable
 import msgspec
 
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Service
-from svcpath.models.resolvers.base import Unknown
-from svcpath.models.resolvers.servers.coredns_cluster import Cluster, Key
-from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.base import UnknownAnswer
+from svcpath.models.resolvers.servers.coredns_cluster import Key, WatchedObjects
+from svcpath.models.resolvers.servers.coredns_records import ResourceRecord, Response
 from svcpath.models.resolvers.servers.coredns_selector import selects
 from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
@@ -52,17 +52,17 @@ class _Request(msgspec.Struct, frozen=True):
 
 
 class _UpstreamUnknown(Exception):
-    def __init__(self, unknown: Unknown) -> None:
+    def __init__(self, unknown: UnknownAnswer) -> None:
         self.unknown = unknown
 
 
-Lookup = Callable[[str, str], "Response | Unknown"]
+Lookup = Callable[[str, str], "Response | UnknownAnswer"]
 
 
 class Kubernetes:
     """One kubernetes stanza over one cluster. ``lookup`` asks the server itself (targets outside the zone)."""
 
-    def __init__(self, plugin: Directive, origins: tuple[str, ...], cluster: Cluster, lookup: Lookup) -> None:
+    def __init__(self, plugin: Directive, origins: tuple[str, ...], cluster: WatchedObjects, lookup: Lookup) -> None:
         self.plugin = plugin
         self.cluster = cluster
         self.lookup = lookup
@@ -94,7 +94,7 @@ class Kubernetes:
 
     # --- handler.go -------------------------------------------------------------------------------------------------
 
-    def respond(self, name: str, rrtype: str) -> Response | Unknown | None:
+    def respond(self, name: str, rrtype: str) -> Response | UnknownAnswer | None:
         """None: the name is not in the plugin's zones, or it falls through to the next plugin."""
         zone = matches(self.zones, name)
         if not zone:
@@ -102,7 +102,7 @@ class Kubernetes:
         if rrtype in ("AXFR", "IXFR"):
             return Response("REFUSED", plugin="kubernetes", line=self.plugin.line)
         if (name == zone and rrtype == "NS") or name in (f"ns.dns.{zone}",):
-            return Unknown("the name servers of the zone are CoreDNS' own addresses, which are not in evidence")
+            return UnknownAnswer("the name servers of the zone are CoreDNS' own addresses, which are not in evidence")
         try:
             records = self._records(name, rrtype, zone)
         except _NameError:
@@ -114,7 +114,7 @@ class Kubernetes:
             return unknown.unknown
         return Response("NOERROR", tuple(records), True, "kubernetes", self.plugin.line)
 
-    def _records(self, name: str, rrtype: str, zone: str) -> list[Record]:
+    def _records(self, name: str, rrtype: str, zone: str) -> list[ResourceRecord]:
         if rrtype in ("A", "AAAA"):
             return self._addresses(name, rrtype, zone, ())
         if rrtype == "SRV":
@@ -125,33 +125,35 @@ class Kubernetes:
             return self._txt(name, zone)
         if rrtype == "CNAME":
             items = self._items(name, zone)
-            return [Record(name, "CNAME", _dotted(items[0].host))] if items and items[0].kind == "CNAME" else []
+            return [ResourceRecord(name, "CNAME", _dotted(items[0].host))] if items and items[0].kind == "CNAME" else []
         if rrtype == "MX":
             self._items(name, zone)
             return []
         if rrtype == "SOA":
-            return [Record(name, "SOA", f"ns.dns.{zone} hostmaster.{zone}")] if name == zone else []
+            return [ResourceRecord(name, "SOA", f"ns.dns.{zone} hostmaster.{zone}")] if name == zone else []
         self._addresses(name, "A", zone, ())
         return []
 
     # --- backend_lookup.go ------------------------------------------------------------------------------------------
 
-    def _addresses(self, name: str, rrtype: str, zone: str, chain: tuple[Record, ...]) -> list[Record]:
-        records: list[Record] = []
+    def _addresses(self, name: str, rrtype: str, zone: str, chain: tuple[ResourceRecord, ...]) -> list[ResourceRecord]:
+        records: list[ResourceRecord] = []
         for item in self._items(name, zone):
             if item.kind == "CNAME":
                 records.extend(self._alias(name, rrtype, zone, _dotted(item.host), chain))
             elif item.kind == rrtype:
-                record = Record(name, rrtype, str(ipaddress.ip_address(item.host)))
+                record = ResourceRecord(name, rrtype, str(ipaddress.ip_address(item.host)))
                 if record not in records:
                     records.append(record)
         return records
 
-    def _alias(self, name: str, rrtype: str, zone: str, target: str, chain: tuple[Record, ...]) -> list[Record]:
+    def _alias(
+        self, name: str, rrtype: str, zone: str, target: str, chain: tuple[ResourceRecord, ...]
+    ) -> list[ResourceRecord]:
         lower = target.lower()
         if lower == name or lower.endswith("." + name) or len(chain) > MAX_CNAMES:
             return []
-        alias = Record(name, "CNAME", target)
+        alias = ResourceRecord(name, "CNAME", target)
         if any(alias == earlier for earlier in chain):
             return []
         if lower == zone or lower.endswith("." + zone):
@@ -161,28 +163,28 @@ class Kubernetes:
                 return []
             return [alias, *found] if found else []
         response = self.lookup(target, rrtype)
-        if isinstance(response, Unknown):
+        if isinstance(response, UnknownAnswer):
             raise _UpstreamUnknown(response)
         return [alias, *response.answers]
 
-    def _srv(self, name: str, zone: str) -> list[Record]:
+    def _srv(self, name: str, zone: str) -> list[ResourceRecord]:
         items = [item for item in self._items(name, zone) if item.kind != "CNAME"]
         weight = max(100 // len(items), 1) if items else 0
-        records: list[Record] = []
+        records: list[ResourceRecord] = []
         for item in items:
-            record = Record(name, "SRV", f"0 {weight} {item.port} {item.target}")
+            record = ResourceRecord(name, "SRV", f"0 {weight} {item.port} {item.target}")
             if item.port != NO_PORT and record not in records:
                 records.append(record)
         return records
 
-    def _txt(self, name: str, zone: str) -> list[Record]:
+    def _txt(self, name: str, zone: str) -> list[ResourceRecord]:
         if name == f"dns-version.{zone}":
-            return [Record(name, "TXT", '"1.1.0"')]
+            return [ResourceRecord(name, "TXT", '"1.1.0"')]
         if self._items(name, zone):
             return []
         raise _NameError
 
-    def _ptr(self, name: str, zone: str) -> list[Record]:
+    def _ptr(self, name: str, zone: str) -> list[ResourceRecord]:
         address = reverse_address(name)
         if not address:
             self._items(name, zone)
@@ -190,7 +192,7 @@ class Kubernetes:
         hosts = self._names_of(address)
         if not hosts:
             raise _NameError
-        return [Record(name, "PTR", host) for host in dict.fromkeys(hosts)]
+        return [ResourceRecord(name, "PTR", host) for host in dict.fromkeys(hosts)]
 
     def _names_of(self, address: str) -> list[str]:
         """reverse.go serviceRecordForIP: a Service by cluster IP, else endpoints."""

@@ -1,7 +1,7 @@
 """CoreDNS plugins other than kubernetes: rewrite, template, hosts, forward, and those that are not modelled.
 
 Rules from plugin/rewrite/{name,type}.go, plugin/template/{setup,template}.go, plugin/hosts/{setup,hosts,hostsfile}.go
-and plugin/forward/{setup,forward}.go of CoreDNS 1.14.7. Each returns a Response, an Unknown, or None to hand on.
+and plugin/forward/{setup,forward}.go of CoreDNS 1.14.7. Each returns a Response, an UnknownAnswer, or None to hand on.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import ipaddress
 import re
 from collections.abc import Iterable
 
-from svcpath.models.resolvers.base import UNKNOWN_ADDRESS, Query, Unknown, World
-from svcpath.models.resolvers.servers.coredns_records import Record, Response
+from svcpath.models.resolvers.base import UNKNOWN_ADDRESS, Query, UnknownAnswer, World
+from svcpath.models.resolvers.servers.coredns_records import ResourceRecord, Response
 from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
 
 ANSWERING = {
@@ -32,14 +32,14 @@ ANSWERING = {
 }
 
 
-def unmodelled(plugin: Directive, origins: tuple[str, ...], name: str) -> Unknown | None:
+def unmodelled(plugin: Directive, origins: tuple[str, ...], name: str) -> UnknownAnswer | None:
     """A plugin that may answer or change the answer and that this model does not know."""
     if plugin.name not in ANSWERING:
         return None
     zones = _zones(plugin.args[1:] if plugin.name in ("file", "secondary") else (), origins)
     if plugin.name in ("file", "auto", "secondary", "etcd", "k8s_external") and not matches(zones, name):
         return None
-    return Unknown(f"plugin {plugin.name} answers here (Corefile line {plugin.line}) and is not modelled")
+    return UnknownAnswer(f"plugin {plugin.name} answers here (Corefile line {plugin.line}) and is not modelled")
 
 
 def _zones(args: Iterable[str], origins: tuple[str, ...]) -> tuple[str, ...]:
@@ -54,20 +54,20 @@ def _fallthrough(plugin: Directive) -> tuple[str, ...]:
 # --- rewrite ----------------------------------------------------------------------------------------------------------
 
 
-def rewrite(chain: list[Directive], name: str, rrtype: str) -> tuple[str, str] | Unknown:
+def rewrite(chain: list[Directive], name: str, rrtype: str) -> tuple[str, str] | UnknownAnswer:
     """The question after all rewrite rules; the first that applies ends it unless it says continue."""
     for plugin in chain:
         if plugin.name != "rewrite":
             continue
         args = list(plugin.args)
         if plugin.block and not args:
-            return Unknown(f"a rewrite block (Corefile line {plugin.line}) is not modelled")
+            return UnknownAnswer(f"a rewrite block (Corefile line {plugin.line}) is not modelled")
         goes_on = args[:1] == ["continue"]
         if args[:1] in (["continue"], ["stop"]):
             args.pop(0)
         changed = _rule(args, name, rrtype)
         if changed is None:
-            return Unknown(f"this rewrite rule (Corefile line {plugin.line}) is not modelled")
+            return UnknownAnswer(f"this rewrite rule (Corefile line {plugin.line}) is not modelled")
         if changed != (name, rrtype):
             name, rrtype = changed
             if not goes_on:
@@ -127,7 +127,9 @@ def _dotted(name: str) -> str:
 _FIELD = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 
 
-def template(templates: list[Directive], origins: tuple[str, ...], name: str, rrtype: str) -> Response | Unknown | None:
+def template(
+    templates: list[Directive], origins: tuple[str, ...], name: str, rrtype: str
+) -> Response | UnknownAnswer | None:
     """template.go ServeDNS: zone, class and type, then the regular expressions; a miss without fallthrough is
     SERVFAIL."""
     for plugin in templates:
@@ -141,7 +143,7 @@ def template(templates: list[Directive], origins: tuple[str, ...], name: str, rr
             try:
                 found = re.search(pattern, name)
             except re.error:
-                return Unknown(f"the template's pattern (Corefile line {plugin.line}) is not understood")
+                return UnknownAnswer(f"the template's pattern (Corefile line {plugin.line}) is not understood")
             if found:
                 break
         if not found:
@@ -162,7 +164,7 @@ def _from_template(plugin: Directive, found: re.Match[str], name: str, rrtype: s
         words = _fill(text, found, name, rrtype).split()
         kind = next((i for i, word in enumerate(words) if word in ("A", "AAAA", "CNAME", "SRV", "TXT", "PTR", "MX")), 0)
         if kind and kind + 1 < len(words):
-            answers.append(Record(words[0], words[kind], " ".join(words[kind + 1 :])))
+            answers.append(ResourceRecord(words[0], words[kind], " ".join(words[kind + 1 :])))
     note = f"template, Corefile line {plugin.line}"
     return Response(rcode, tuple(answers), True, "template", plugin.line, note)
 
@@ -194,7 +196,7 @@ _HOSTS_OPTIONS = ("fallthrough", "fallthrough_unsupported", "ttl", "no_reverse",
 
 def hosts(
     plugin: Directive, origins: tuple[str, ...], files: dict[str, str], name: str, rrtype: str
-) -> Response | Unknown | None:
+) -> Response | UnknownAnswer | None:
     """hosts.go ServeDNS: entries of the block and, if its text is known, of the file."""
     path = plugin.args[0] if plugin.args else "/etc/hosts"
     zones = _zones(plugin.args[1:], origins)
@@ -210,12 +212,12 @@ def hosts(
     known = table.get(name, [])
     wanted = [address for address in known if (":" in address) == (rrtype == "AAAA")] if rrtype in ("A", "AAAA") else []
     if known:
-        records = tuple(Record(name, rrtype, address) for address in wanted)
+        records = tuple(ResourceRecord(name, rrtype, address) for address in wanted)
         return Response("NOERROR", records, True, "hosts", plugin.line, f"hosts plugin, Corefile line {plugin.line}")
     if rrtype == "PTR" or matches(_fallthrough(plugin), name):
         return None
     if plugin.args and path not in files:
-        return Unknown(f"the hosts plugin reads {path} (Corefile line {plugin.line}), which is not in evidence")
+        return UnknownAnswer(f"the hosts plugin reads {path} (Corefile line {plugin.line}), which is not in evidence")
     return Response("SERVFAIL", plugin="hosts", line=plugin.line, note="not in hosts, no fallthrough")
 
 
@@ -229,30 +231,30 @@ def _address(text: str) -> str:
 # --- forward ----------------------------------------------------------------------------------------------------------
 
 
-def forward(plugin: Directive, upstream: World | None, name: str, rrtype: str) -> Response | Unknown | None:
+def forward(plugin: Directive, upstream: World | None, name: str, rrtype: str) -> Response | UnknownAnswer | None:
     """forward.go ServeDNS: FROM, less `except`; the upstream's reply as it is, SERVFAIL when none answers."""
     if len(plugin.args) < 2:
-        return Unknown(f"forward without a destination (Corefile line {plugin.line})")
+        return UnknownAnswer(f"forward without a destination (Corefile line {plugin.line})")
     excepted = tuple(zone for option in plugin.options("except") for text in option.args for zone in normalize(text))
     if not matches(_zones(plugin.args[:1], (".",)), name) or matches(excepted, name):
         return None
     targets = targets_of(plugin)
     if upstream is None:
-        return Unknown(
+        return UnknownAnswer(
             f"forwarded to {', '.join(targets)} (Corefile line {plugin.line}), whose answer is not in evidence"
         )
     transport = "tcp" if plugin.option("force_tcp") else "udp"
     answer = upstream.answer(Query(name.removesuffix("."), rrtype, targets[0], transport))
-    if isinstance(answer, Unknown):
-        return Unknown(
+    if isinstance(answer, UnknownAnswer):
+        return UnknownAnswer(
             f"forwarded to {', '.join(targets)} (Corefile line {plugin.line}): {answer.reason}", answer.alternatives
         )
     note = f"forwarded to {', '.join(targets)}, Corefile line {plugin.line}"
     if answer.silent:
         return Response("SERVFAIL", plugin="forward", line=plugin.line, note=f"{note}: no reply")
-    answers = tuple(Record(name, rrtype, address) for address in answer.addresses)
+    answers = tuple(ResourceRecord(name, rrtype, address) for address in answer.addresses)
     if answer.cname:
-        answers = (Record(name, "CNAME", _dotted(answer.cname)),)
+        answers = (ResourceRecord(name, "CNAME", _dotted(answer.cname)),)
     return Response(answer.rcode, answers, bool(answer.authoritative), "forward", plugin.line, note)
 
 

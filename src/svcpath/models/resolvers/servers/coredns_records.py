@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True):
+class ResourceRecord(msgspec.Struct, frozen=True):
     """A resource record: owner with its final dot, type, and data in presentation form."""
 
     name: str
@@ -17,7 +17,7 @@ class Response(msgspec.Struct, frozen=True):
     """``plugin`` answered, at the Corefile's ``line`` (0: the server itself)."""
 
     rcode: str
-    answers: tuple[Record, ...] = ()
+    answers: tuple[ResourceRecord, ...] = ()
     authoritative: bool = False
     plugin: str = ""
     line: int = 0

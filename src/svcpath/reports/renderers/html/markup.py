@@ -23,7 +23,7 @@ MARKS = {
     Mark.WARN: Shown("warn", "!", "warn"),
     Mark.FAIL: Shown("fail", "✖", "fail"),
     Mark.INCONCLUSIVE: Shown("open", "?", "inconclusive"),
-    Mark.NOT_TESTED: Shown("none", "·", "not-tested"),
+    Mark.NOT_LOOKED_AT: Shown("none", "·", "not-looked-at"),
     Mark.SKIPPED: Shown("none", "·", "skipped"),
 }
 

@@ -11,7 +11,7 @@ import re
 from svcpath.reports.document import Cell, Hop, Mark, Path, Station
 from svcpath.reports.renderers.html.markup import MARKS, bar, escape, ids, sign, tag
 
-WORST = (Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_TESTED, Mark.SKIPPED)
+WORST = (Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_LOOKED_AT, Mark.SKIPPED)
 
 
 def render(one: Path) -> str:

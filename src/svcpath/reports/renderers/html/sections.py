@@ -49,7 +49,7 @@ def section(one: Section) -> str:
 
 def _statement(one: Statement) -> str:
     chips = tag("span", one.code, "chip") if one.code else ""
-    chips += tag("span", one.standing, "chip soft") if one.standing else ""
+    chips += tag("span", one.confidence, "chip soft") if one.confidence else ""
     shown = MARKS[one.mark]
     return (
         f'<section class="verdict {shown.css}"><p class="word">{sign(one.mark)}'
@@ -209,7 +209,7 @@ def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:
     if one.command:
         parts.append(f"<dt>would refute it</dt><dd>{command(one.command)}{tag('span', one.refutes, 'after')}</dd>")
     body = f"<dl>{''.join(parts)}</dl>" if parts else ""
-    return f'<div class="cause {slug(one.standing)}"><p>{tag("span", one.standing, "chip soft")} {escape(one.text)}</p>{body}</div>'
+    return f'<div class="cause {slug(one.confidence)}"><p>{tag("span", one.confidence, "chip soft")} {escape(one.text)}</p>{body}</div>'
 
 
 def _ladder(one: Ladder) -> str:

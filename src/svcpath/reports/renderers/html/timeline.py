@@ -22,7 +22,7 @@ DENSE = 5000
 #: Seconds per unit of the columns: 0.1 ms, which 32 bits hold for four days.
 UNIT = 0.0001
 BINS = 160
-WORST = (Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_TESTED, Mark.SKIPPED, Mark.PASS)
+WORST = (Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_LOOKED_AT, Mark.SKIPPED, Mark.PASS)
 
 
 def render(one: Timeline) -> str:

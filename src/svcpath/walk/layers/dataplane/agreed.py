@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
-from svcpath.findings.finding import Evidence, Finding, Hypothesis, Standing, Status
-from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Origin, Packet, Verdict, expected, trace
+from svcpath.findings.finding import Confidence, Evidence, Finding, Hypothesis, Status
+from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Packet, PacketVerdict, TrafficOrigin, expected, trace
 from svcpath.walk.layers.dataplane.compared import Compared, place
 from svcpath.walk.scene import Scene
 
@@ -44,9 +44,9 @@ def no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
     if port is None:
         return []
     source = "2001:db8::77" if ":" in service.cluster_ips[0] else "198.51.100.77"
-    packet = Packet(source, Origin.POD, port.protocol, service.cluster_ips[0], port.port)
+    packet = Packet(source, TrafficOrigin.POD, port.protocol, service.cluster_ips[0], port.port)
     outcome = trace(one.dump.table, packet)
-    if outcome.verdict is not Verdict.BACKENDS:
+    if outcome.verdict is not PacketVerdict.BACKENDS:
         return []
     frontend = Frontend(service.cluster_ips[0], port.protocol, port.port)
     lines = [rule.line for rule in outcome.rules if rule.line]
@@ -60,6 +60,6 @@ def no_reject(view: Scene, service: Service, one: Compared) -> list[Finding]:
             Status.PASS,
             f"{one.node.label} has no reject or drop for {frontend}",
             (none,),
-            (Hypothesis("a reject on the node", "dataplane", Standing.REFUTED, (), (none,)),),
+            (Hypothesis("a reject on the node", "dataplane", Confidence.REFUTED, (), (none,)),),
         )
     ]

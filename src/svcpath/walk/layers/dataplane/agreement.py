@@ -9,14 +9,14 @@ import msgspec
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.models.dataplanes import (
-    Cause,
     Dialect,
+    Difference,
+    DifferenceKind,
     Frontend,
-    Kind,
-    Origin,
-    Row,
+    StaleCause,
+    TrafficOrigin,
     drift,
     expected,
 )
@@ -31,8 +31,19 @@ from svcpath.walk.scene import Scene
 
 #: Kinds whose rule may stand in any chain: only the whole table shows that it is there.
 WHOLE_TABLE = frozenset(
-    {Kind.FOREIGN_RULE, Kind.MASQUERADE_MISSING, Kind.MASQUERADE_UNEXPECTED, Kind.HAIRPIN_MISSING}
-    | {Kind.AFFINITY_MISSING, Kind.AFFINITY_UNEXPECTED, Kind.AFFINITY_TIMEOUT, Kind.SHARE_LOST, Kind.UNEVEN_SHARES}
+    {
+        DifferenceKind.FOREIGN_RULE,
+        DifferenceKind.MASQUERADE_MISSING,
+        DifferenceKind.MASQUERADE_UNEXPECTED,
+        DifferenceKind.HAIRPIN_MISSING,
+    }
+    | {
+        DifferenceKind.AFFINITY_MISSING,
+        DifferenceKind.AFFINITY_UNEXPECTED,
+        DifferenceKind.AFFINITY_TIMEOUT,
+        DifferenceKind.SHARE_LOST,
+        DifferenceKind.UNEVEN_SHARES,
+    }
 )
 
 
@@ -54,11 +65,11 @@ def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> li
     return compared
 
 
-def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
+def check(view: Scene, service: Service, compared: list[Compared]) -> CheckResult:
     findings: list[Finding] = []
-    gaps: list[NotTested] = []
+    gaps: list[Gap] = []
     phrases: list[str] = []
-    seen: set[tuple[str, Kind, object, object]] = set()
+    seen: set[tuple[str, DifferenceKind, object, object]] = set()
     for one in compared:
         rows = [row for row in one.report.rows if row.kind in CODES and _concerns(view, service, row)]
         for row in rows:
@@ -80,11 +91,11 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> Judgement:
             if not one.plane.left:
                 findings.extend(no_reject(view, service, one))
         gaps.extend(
-            NotTested("dataplane", f"{gap.text} on {one.node.label}", "the dump does not hold it")
+            Gap("dataplane", f"{gap.text} on {one.node.label}", "the dump does not hold it")
             for gap in one.report.not_covered
             if gap.frontend is None
         )
-    return Judgement(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
+    return CheckResult(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
 
 
 def is_right(view: Scene, service: Service, one: Compared) -> bool:
@@ -92,19 +103,19 @@ def is_right(view: Scene, service: Service, one: Compared) -> bool:
     return not one.report.undecided and not any(_concerns(view, service, row) for row in one.report.rows)
 
 
-def _concerns(view: Scene, service: Service, row: Row) -> bool:
+def _concerns(view: Scene, service: Service, row: Difference) -> bool:
     """Whether a row is about this Service, the ports asked for, and the client's kind of traffic."""
     if row.frontend is None:
-        return row.kind is Kind.FOREIGN_RULE
+        return row.kind is DifferenceKind.FOREIGN_RULE
     if not _is_of(service, row.service.partition(":")[0], row.frontend):
         return False
     if view.request.port:
         numbers = {port.port for port in view.service_ports} | {port.node_port for port in view.service_ports}
         if row.frontend.port not in numbers:
             return False
-    if view.request.client and row.origins and Origin.POD not in row.origins:
+    if view.request.client and row.origins and TrafficOrigin.POD not in row.origins:
         return False
-    return not (view.request.client_node and row.origins and Origin.NODE not in row.origins)
+    return not (view.request.client_node and row.origins and TrafficOrigin.NODE not in row.origins)
 
 
 def _is_of(service: Service, owner: str, frontend: Frontend) -> bool:
@@ -119,9 +130,14 @@ def _is_of(service: Service, owner: str, frontend: Frontend) -> bool:
     return frontend.address in others or frontend.port in {port.node_port for port in service.ports if port.node_port}
 
 
-def _finding(view: Scene, one: Compared, row: Row) -> Finding:
+def _finding(view: Scene, one: Compared, row: Difference) -> Finding:
     code = CODES[row.kind]
-    if row.cause is Cause.LATE and row.kind in (Kind.STALE, Kind.MISSING, Kind.WRONG_PORT, Kind.WRONG_TARGET):
+    if row.cause is StaleCause.LATE and row.kind in (
+        DifferenceKind.STALE,
+        DifferenceKind.MISSING,
+        DifferenceKind.WRONG_PORT,
+        DifferenceKind.WRONG_TARGET,
+    ):
         code = "SP605"
     status = Status.FAIL if row.kind in BREAKS or _masquerade_breaks(row) else Status.WARN
     frontend = row.frontend
@@ -133,7 +149,7 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
     slices = tuple(
         Evidence(
             f"slice {each.fact.name} does not list {row.backend}"
-            if row.kind is Kind.STALE and not row.note
+            if row.kind is DifferenceKind.STALE and not row.note
             else f"slice {each.fact.name}",
             each,
         )
@@ -147,19 +163,19 @@ def _finding(view: Scene, one: Compared, row: Row) -> Finding:
         status,
         f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
         evidence=(rule_at(one, row.rule), *slices[:3]),
-        standing=Standing.SUPPORTED if one.report.undecided or late else Standing.PROVEN,
+        confidence=Confidence.SUPPORTED if one.report.undecided or late else Confidence.PROVEN,
         details=(*_details(row, one), *((late,) if late else ())),
         share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
         names=names,
     )
 
 
-def _from_inside_alone(view: Scene, one: Compared, row: Row) -> bool:
+def _from_inside_alone(view: Scene, one: Compared, row: Difference) -> bool:
     """Whether the row is about Pods and the node itself at an outside address that a Local policy closes to the outside,
     and nobody named such a client."""
-    if view.service is None or view.request.client or view.request.client_node or Origin.EXTERNAL in row.origins:
+    if view.service is None or view.request.client or view.request.client_node or TrafficOrigin.EXTERNAL in row.origins:
         return False
-    if row.kind not in (Kind.UNEXPECTED_DROP, Kind.FRONTEND_MISSING):
+    if row.kind not in (DifferenceKind.UNEXPECTED_DROP, DifferenceKind.FRONTEND_MISSING):
         return False
     for item in expected(view.service, [each.fact for each in view.slices], one.node.view):
         if item.frontend == row.frontend:
@@ -167,7 +183,7 @@ def _from_inside_alone(view: Scene, one: Compared, row: Row) -> bool:
     return False
 
 
-def _check(one: Compared, row: Row) -> str:
+def _check(one: Compared, row: Difference) -> str:
     """The command that looks at what the row says again."""
     dialect, frontend = one.dump.table.dialect, row.frontend
     if frontend is None or row.kind in WHOLE_TABLE:
@@ -177,16 +193,16 @@ def _check(one: Compared, row: Row) -> str:
     return repeat.of_frontend(dialect, frontend)
 
 
-def _masquerade_breaks(row: Row) -> bool:
+def _masquerade_breaks(row: Difference) -> bool:
     """Without masquerade an outside client's reply leaves by another way than it came."""
-    return row.kind is Kind.MASQUERADE_MISSING and Origin.EXTERNAL in row.origins
+    return row.kind is DifferenceKind.MASQUERADE_MISSING and TrafficOrigin.EXTERNAL in row.origins
 
 
-def _percent(row: Row) -> str:
+def _percent(row: Difference) -> str:
     return f"{row.share.numerator}/{row.share.denominator}" if row.share is not None else ""
 
 
-def _given(view: Scene, one: Compared, row: Row) -> str:
+def _given(view: Scene, one: Compared, row: Difference) -> str:
     """The backends that the slices give this frontend, as text."""
     service = view.service
     if service is None:
@@ -197,25 +213,25 @@ def _given(view: Scene, one: Compared, row: Row) -> str:
     return ""
 
 
-def _sentence(row: Row, place: str, given: str) -> str:
+def _sentence(row: Difference, place: str, given: str) -> str:
     backend = str(row.backend) if row.backend else ""
     share = f"{_percent(row)} of " if row.share is not None else ""
     rule = f" (line {row.rule})" if row.rule else ""
     age = f" since {row.age:.0f} s" if row.age is not None else ""
     match row.kind:
-        case Kind.STALE:
+        case DifferenceKind.STALE:
             return f"STALE {place}: {share}new connections go to {backend}, {row.note or 'in no slice'}{age}{rule}"
-        case Kind.MISSING:
+        case DifferenceKind.MISSING:
             return f"MISSING {place}: the slices give {given}; the dump lacks {backend} (compared by ip:port)"
-        case Kind.WRONG_PORT | Kind.WRONG_TARGET:
+        case DifferenceKind.WRONG_PORT | DifferenceKind.WRONG_TARGET:
             return f"WRONG PORT {place}: {share}new connections go to {backend}, the slices give {row.wanted}{rule}"
-        case Kind.UNEXPECTED_REJECT:
+        case DifferenceKind.UNEXPECTED_REJECT:
             return f"REJECT for {place} although the slices give backends{rule}"
-        case Kind.UNEXPECTED_DROP:
+        case DifferenceKind.UNEXPECTED_DROP:
             return f"DROP for {place} although the slices give backends{rule}"
-        case Kind.FRONTEND_MISSING:
+        case DifferenceKind.FRONTEND_MISSING:
             return f"no rule takes {place}; packets are not translated"
-        case Kind.FOREIGN_RULE:
+        case DifferenceKind.FOREIGN_RULE:
             return f"a rule that is not kube-proxy's catches {place} first{rule}" + (
                 f": {row.note}" if row.note else ""
             )
@@ -224,24 +240,24 @@ def _sentence(row: Row, place: str, given: str) -> str:
             return f"{row.kind.value} at {place}{said}{rule}" + (f": {row.note}" if row.note else "")
 
 
-def _details(row: Row, one: Compared) -> tuple[str, ...]:
+def _details(row: Difference, one: Compared) -> tuple[str, ...]:
     match row.cause:
-        case Cause.LATE:
+        case StaleCause.LATE:
             rules = (f"{one.plane.rules} nat rules: full syncs grow with them",) if one.plane.rules else ()
             return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, one)}", *rules)
-        case Cause.STUCK:
+        case StaleCause.STUCK:
             return (f"kube-proxy is stuck: {_sync(row, one)}, longer ago than its sync period",)
-        case Cause.ALTERED:
+        case StaleCause.ALTERED:
             return (
                 "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",
             )
         case _:
-            if row.kind is Kind.MISSING and row.backend and one.dump.table.dialect is Dialect.IPTABLES:
+            if row.kind is DifferenceKind.MISSING and row.backend and one.dump.table.dialect is Dialect.IPTABLES:
                 return ("kube-proxy before #101935 (2021) deduplicated endpoints by IP and lost one of two ports",)
             return ()
 
 
-def _sync(row: Row, one: Compared) -> str:
+def _sync(row: Difference, one: Compared) -> str:
     """ "last sync (09:59:20Z) is older than the slice change (10:00:00Z) and a sync is queued"."""
     times = one.plane.times
     if times.last_sync is None:
@@ -269,5 +285,5 @@ def _undecided(one: Compared) -> Finding:
         Status.INCONCLUSIVE,
         f"{one.node.label}: {'; '.join(said)}",
         evidence=(rule_at(one, one.report.undecided[0].line),),
-        standing=None,
+        confidence=None,
     )

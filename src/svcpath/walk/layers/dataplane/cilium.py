@@ -5,7 +5,7 @@ from __future__ import annotations
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.dataplanes.cilium import backends as read_backends
 from svcpath.models.dataplanes.cilium import ct_entries
 from svcpath.models.dataplanes.conntrack import lost_backends
@@ -14,7 +14,7 @@ from svcpath.walk.nodes.tables import parsed
 from svcpath.walk.scene import Scene, host_port
 
 
-def check(view: Scene, node: str) -> Asking[Judgement]:
+def check(view: Scene, node: str) -> Asking[CheckResult]:
     entries, backends, lists, monitors = yield (
         Need(Kind.CILIUM_BPF_CT_LIST, node=node),
         Need(Kind.CILIUM_BPF_LB_BACKENDS, node=node),
@@ -22,7 +22,7 @@ def check(view: Scene, node: str) -> Asking[Judgement]:
         Need(Kind.CILIUM_MONITOR, node=node),
     )
     if not entries.present or not backends.present:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     addresses = set(view.service.cluster_ips) if view.service else set()
     try:
@@ -30,7 +30,7 @@ def check(view: Scene, node: str) -> Asking[Judgement]:
         tables = [table for one in lists.present for table in parsed(one.kind, one.fact)]
         flows = [(entry, one) for one in entries.present for entry in ct_entries(one.fact.text)[0]]
     except FormatError:
-        return Judgement(looked=False)  # the recogniser's finding names the damaged file
+        return CheckResult(looked=False)  # the recogniser's finding names the damaged file
     for entry, one in flows:
         for lost in lost_backends([entry], known, tables[0] if tables else None):
             if addresses and entry.destination not in addresses:
@@ -53,9 +53,9 @@ def check(view: Scene, node: str) -> Asking[Judgement]:
                         ),
                         *(Evidence("monitor: Service backend not found", each) for each in drops[:1]),
                     ),
-                    standing=Standing.PROVEN if drops else Standing.SUPPORTED,
+                    confidence=Confidence.PROVEN if drops else Confidence.SUPPORTED,
                     share=f"the flow from {host_port(entry.source, entry.source_port)}",
                     id=lost.backend_id,
                 )
             )
-    return Judgement(findings=tuple(findings))
+    return CheckResult(findings=tuple(findings))

@@ -7,14 +7,14 @@ import msgspec
 from svcpath.findings.finding import Evidence
 from svcpath.models.dataplanes import DriftReport
 from svcpath.walk.nodes.plane import Plane
-from svcpath.walk.nodes.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import NodeTables, TableDump
 
 
 class Compared(msgspec.Struct, frozen=True):
     """One node's table in use beside what it should hold."""
 
     node: NodeTables
-    dump: Dump
+    dump: TableDump
     report: DriftReport
     plane: Plane
 

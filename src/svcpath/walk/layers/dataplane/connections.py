@@ -9,7 +9,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.probes import miss, pinned
 from svcpath.walk.scene import Scene, host_port
@@ -18,10 +18,10 @@ _WORKS = ("ok", "http-error", "tls-error", "stalled")
 Place = tuple[str, str, int]
 
 
-def check(view: Scene, attempts: Reply) -> Judgement:
+def check(view: Scene, attempts: Reply) -> CheckResult:
     service = view.service
     if service is None or not service.cluster_ips:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     addresses = {canonical(ip) for ip in service.cluster_ips}
     ports = {(port.protocol, port.port): port for port in view.service_ports}
     tried: dict[Place, list[bool]] = {}
@@ -42,7 +42,7 @@ def check(view: Scene, attempts: Reply) -> Judgement:
                 tried.setdefault(place, []).append(attempt.outcome in _WORKS)
     ported = _node_ports(view, attempts, addresses)
     if not tried and not nodes and not quiet and not ported:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     phrases: list[str] = []
     for (protocol, address, number), results in tried.items():
         what = "datagrams" if protocol == "UDP" else "new connections"
@@ -63,7 +63,7 @@ def check(view: Scene, attempts: Reply) -> Judgement:
     findings, phrase = _judged(view, ported)
     every = (*tried.values(), *nodes.values())
     held = (*phrases, *((phrase,) if phrase else ()))
-    return Judgement(findings=findings, phrase=", ".join(held), looked=bool(every) and all(all(one) for one in every))
+    return CheckResult(findings=findings, phrase=", ".join(held), looked=bool(every) and all(all(one) for one in every))
 
 
 Ported = dict[Place, tuple[Attempt, Observation[Attempts]]]
@@ -104,7 +104,7 @@ def _judged(view: Scene, ported: Ported) -> tuple[tuple[Finding, ...], str]:
         f"node port {place}: {attempt.outcome} from {attempt.client or 'the client'}"
         + (f"; it answers on {words}" if words else ""),
         evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", one),),
-        standing=Standing.POSSIBLE,
+        confidence=Confidence.POSSIBLE,
         share=f"{len(failed)} of {len(ported)} node ports that were tried",
         namespace=view.request.client_namespace or view.request.namespace,
         client=view.request.client_name or "CLIENT-POD",

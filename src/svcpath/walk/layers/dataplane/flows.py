@@ -8,7 +8,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
 from svcpath.walk.ask import Reply
@@ -18,11 +18,11 @@ from svcpath.walk.scene import Scene, host_port
 GRPC = ("grpc", "h2c", "http2")
 
 
-def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...], attempts: Reply) -> Judgement:
+def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...], attempts: Reply) -> CheckResult:
     """Stale entries are findings of the data plane; connections to what is leaving, or that keep others idle, of the
     lifecycle."""
     if not observed or not (view.slices or view.slices_reply.absent):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     slices = [one.fact for one in view.slices]
     for one in observed:
@@ -34,7 +34,7 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...],
         findings.extend(_removed(view, judged, one))
         findings.extend(_unanswered(_still(judged, attempts), one))
         findings.extend(_crowded(view, service, judged, items, one))
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _by_frontend(judged: tuple[Judged, ...], kind: FlowKind) -> dict[Frontend, list[Judged]]:
@@ -73,7 +73,7 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
                     Evidence(f"conntrack {_lines(held)}: reply src={gone}, the removed Pod{unreplied}", observed),
                     *(Evidence(f"slice {one.fact.name} does not list {gone}", one) for one in view.slices[:2]),
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 details=rejects,
                 explaining=True,
                 share=f"{len(held)} of {total} flows",
@@ -95,7 +95,7 @@ def _untranslated(judged: tuple[Judged, ...], observed: Observation[Any]) -> lis
                 f"{len(held)} UDP entries for {host_port(frontend.address, frontend.port)} carry no translation: they were "
                 f"made before the node had a rule; delete with {delete_command(held[0])}",
                 evidence=(Evidence(f"conntrack {_lines(held)}: the reply comes from the cluster IP itself", observed),),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 address=frontend.address,
                 backend=frontend.address,
                 port=frontend.port,
@@ -121,7 +121,7 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
                         Evidence(f"conntrack {_lines(held)}: ESTABLISHED to {gone}", observed),
                         *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
                     ),
-                    standing=Standing.PROVEN,
+                    confidence=Confidence.PROVEN,
                     layer="dataplane" if kind is FlowKind.REMOVED_TCP else "lifecycle",
                     cause_layer="lifecycle",
                     remedy="recycle the client's pool, or close on the server at shutdown",
@@ -166,7 +166,7 @@ def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[
                 f"{len(held)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
                 "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
                 evidence=(Evidence(f"conntrack {_lines(held)}: SYN_SENT [UNREPLIED]", observed),),
-                standing=Standing.POSSIBLE,
+                confidence=Confidence.POSSIBLE,
                 cause="the reply takes another way, or the backend does not answer",
                 address=frontend.address,
             )
@@ -179,7 +179,7 @@ def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[
                 f"{len(held)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
                 "conntrack drops the first packet of the second (clash)",
                 evidence=(Evidence(f"conntrack {_lines(held)}: reply tuple of another flow", observed),),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 address=frontend.address,
             )
         )
@@ -212,7 +212,7 @@ def _crowded(
                     Evidence(f"conntrack: {busy}", observed),
                     Evidence(f"{len(one.idle)} endpoints carry no connection", view.slices[0] if view.slices else None),
                 ),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 layer="lifecycle",
                 address=one.frontend.address,
             )

@@ -11,7 +11,7 @@ from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.node import HairpinModes, Sysctls
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.dataplanes import Dialect, ServiceTable
 from svcpath.models.dataplanes.conntrack import pinned
 from svcpath.models.dataplanes.ipvs import connections as read_connections
@@ -27,7 +27,7 @@ def settings(
     durations: Reply,
     kernels: tuple[str, ...],
     silent: str = "",
-) -> Judgement:
+) -> CheckResult:
     """Settings that break or delay connections. A delay counts once connect times show it. ``silent``: the node on which no
     probe gets an answer; a setting by which it drops them explains Pods that are not ready."""
     findings: list[Finding] = []
@@ -43,7 +43,7 @@ def settings(
                 findings.append(_breaks(setting, one, explaining=starves))
     judged = bool(sysctls.present) and dialect is not None
     phrase = "kernel settings as they should be" if judged and not findings and service is None else ""
-    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
+    return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
 
 def _breaks(setting: Setting, one: Observation[Any], *, explaining: bool = False) -> Finding:
@@ -52,7 +52,7 @@ def _breaks(setting: Setting, one: Observation[Any], *, explaining: bool = False
         Status.FAIL,
         f"{setting.key} is {setting.value}: {setting.says}",
         evidence=(Evidence(f"{setting.key} = {setting.value}", one),),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         remedy=f"sysctl -w {setting.key}={setting.wanted}" if setting.wanted else "",
         explaining=explaining,
         key=setting.key,
@@ -85,16 +85,16 @@ def _delay(setting: Setting, one: Observation[Any], durations: Reply) -> list[Fi
                     else ()
                 ),
             ),
-            standing=Standing.SUPPORTED if slow else Standing.POSSIBLE,
+            confidence=Confidence.SUPPORTED if slow else Confidence.POSSIBLE,
             names={"key": setting.key},
         )
     ]
 
 
-def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sysctls: Reply) -> Judgement:
+def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sysctls: Reply) -> CheckResult:
     """Clients whose IPVS template leads to a server that takes nothing new."""
     if table is None or table.dialect is not Dialect.IPVS:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     usable = {endpoint.address for endpoint in view.usable}
     frontends = set(view.service.cluster_ips) if view.service else set()
@@ -129,18 +129,18 @@ def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sys
                         ),
                         *(Evidence(f"slice {each.fact.name}", each) for each in view.slices[:1]),
                     ),
-                    standing=Standing.PROVEN if setting and setting[1].strip() == "0" else Standing.SUPPORTED,
+                    confidence=Confidence.PROVEN if setting and setting[1].strip() == "0" else Confidence.SUPPORTED,
                     share=f"client {pin.client}",
                     client=pin.client,
                 )
             )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
-def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> Judgement:
+def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> CheckResult:
     """Pods on a Linux bridge whose packets pass no netfilter: a fault once a connection to the cluster IP hangs."""
     if not modes.present or view.service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     hangs = [
         (attempt, one)
         for one in attempts.present
@@ -158,15 +158,15 @@ def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> Judgem
                 )
                 status = Status.FAIL if hangs else Status.WARN
                 findings.append(msgspec.structs.replace(found, status=status, evidence=(*found.evidence, *tried)))
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
-def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | None) -> Judgement:
+def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | None) -> CheckResult:
     """A Pod that is its own backend needs its bridge port in hairpin mode."""
     off = without_hairpin([one.fact for one in modes.present])
     mixed = any(on for one in modes.present for on in _modes(one).ports.values())
     if not off or not view.usable:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     observed = next(one for one in modes.present if any(not on for on in _modes(one).ports.values()))
     clients = {view.request.client.rpartition("/")[2]} if view.request.client else set()
     tried = [
@@ -178,7 +178,7 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
     clients |= {attempt.client.rpartition("/")[2] for attempt, _ in tried if attempt.client not in ("", "other")}
     own = [endpoint for endpoint in view.usable if endpoint.who in clients or endpoint.address in clients]
     if not own:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     endpoint = own[0]
     only = (
         "the only endpoint is the client itself"
@@ -188,7 +188,7 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
     proven = any(attempt.client.rpartition("/")[2] == endpoint.who for attempt, _ in tried)
     # With ports of both kinds nothing tells which is this Pod's, unless its own connection failed.
     doubtful = mixed and not proven
-    return Judgement(
+    return CheckResult(
         findings=(
             finding(
                 "SP613",
@@ -205,11 +205,11 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
                         f"slice {endpoint.slice.name}: {endpoint.address} is {endpoint.who}", endpoint.observation
                     ),
                 ),
-                standing=Standing.PROVEN
+                confidence=Confidence.PROVEN
                 if proven and not mixed
-                else Standing.POSSIBLE
+                else Confidence.POSSIBLE
                 if doubtful
-                else Standing.SUPPORTED,
+                else Confidence.SUPPORTED,
                 details=("the rule that MASQUERADEs to-self traffic is present",) if _masquerades_self(table) else (),
                 share=f"{endpoint.who} to itself",
                 names={"pod": endpoint.who},

@@ -7,7 +7,7 @@ import msgspec
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import NodeReport
-from svcpath.findings.finding import Answer, Judgement, NotTested, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, answer
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.dataplane import (
@@ -19,7 +19,7 @@ from svcpath.walk.layers.dataplane import (
     local_only,
     other_proxies,
     policy,
-    starved,
+    probe_starvation,
     unclaimed,
     unreached,
 )
@@ -32,13 +32,13 @@ from svcpath.walk.nodes.tables import NodeTables, nodes_tables, released
 from svcpath.walk.scene import Scene
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
     reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
     from_node = client_node(view)
     nodes = yield from nodes_tables(from_node, tuple(one.report for one in reports))
-    judgements: list[Judgement] = []
+    judgements: list[CheckResult] = []
     compared: list[Compared] = []
     planes: list[Plane] = []
     for node in nodes:
@@ -48,7 +48,7 @@ def layer(view: Scene) -> Asking[Answer]:
             found, used = msgspec.structs.replace(found, used=None, more=()), []
         planes.append(found)
         compared.extend(used)
-        judgements.append(Judgement(not_tested=node.unread, looked=False))
+        judgements.append(CheckResult(not_looked_at=node.unread, looked=False))
     service = _programmed(view)
     if service is not None:
         # First: a dump of the whole rule set shows what a packet meets, so that what the table in use then seems to lack
@@ -59,7 +59,7 @@ def layer(view: Scene) -> Asking[Answer]:
             judgements.append(leftovers.check(view, service, node, found, right=right))
         judgements.append(agreement.check(view, service, compared))
     elif view.service is not None and nodes:
-        judgements.append(Judgement(phrase=_not_programmed(view.service)))
+        judgements.append(CheckResult(phrase=_not_programmed(view.service)))
     elif view.service is None and view.slices and nodes:
         judgements.append(unclaimed.check(view, planes, [node.label for node in nodes]))
     reports += _versions((yield from ask.nodes()), {one.report.name for one in reports if one.report.kube_proxy})
@@ -69,13 +69,13 @@ def layer(view: Scene) -> Asking[Answer]:
         attempts = yield from ask.one(Need(Kind.ATTEMPTS))
         judgements.append((yield from local_only.check(view, from_node, attempts)))
     if not nodes:
-        gap = NotTested(
+        gap = Gap(
             "dataplane",
             "the nodes' tables",
             "no rule dump in the evidence",
             "on the client's node: iptables-save; nft list ruleset",
         )
-        judgements.append(Judgement(not_tested=(gap,), looked=False))
+        judgements.append(CheckResult(not_looked_at=(gap,), looked=False))
     return answer(judgements)
 
 
@@ -126,7 +126,7 @@ def _around(
     compared: list[Compared],
     reports: tuple[policy.Reported, ...],
     from_node: str,
-) -> Asking[list[Judgement]]:
+) -> Asking[list[CheckResult]]:
     """What decides beside the table: connection tracking, kernel settings, health checks, connection entries."""
     conntrack, sysctls, durations, hairpin, attempts, health, connections = yield (
         flows_of(view, from_node),
@@ -140,7 +140,7 @@ def _around(
     table = planes[0].used.table if planes and planes[0].used else None
     dialect = table.dialect if table is not None else None
     kernels = tuple(one.report.kernel for one in reports if one.report.kernel)
-    silent = (yield from starved.node_of_silent_probes(view)) if sysctls.present else ""
+    silent = (yield from probe_starvation.node_of_silent_probes(view)) if sysctls.present else ""
     judgements = [
         kernel.settings(view.service, dialect, sysctls, durations, kernels, silent),
         kernel.persistence(view, table, connections, sysctls),

@@ -9,30 +9,39 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.models.dataplanes import Backend, Expectation, Origin, Outcome, Packet, Verdict, expected, trace
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.models.dataplanes import (
+    Backend,
+    Expectation,
+    Packet,
+    PacketOutcome,
+    PacketVerdict,
+    TrafficOrigin,
+    expected,
+    trace,
+)
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.nodes.plane import Plane
-from svcpath.walk.nodes.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import NodeTables, TableDump
 from svcpath.walk.scene import Scene
 
 
-def check(view: Scene, service: Service, node: NodeTables, plane: Plane, *, right: bool) -> Judgement:
+def check(view: Scene, service: Service, node: NodeTables, plane: Plane, *, right: bool) -> CheckResult:
     """``right``: the table in use was compared with the slices and agrees with them."""
     findings: list[Finding] = []
     for item in expected(service, [one.fact for one in view.slices], node.view):
         if item.kind != "cluster-ip" or not _asked(view, item):
             continue
         for dump in plane.left:
-            packet = Packet(_source(item), Origin.POD, *_destination(item))
+            packet = Packet(_source(item), TrafficOrigin.POD, *_destination(item))
             outcome = trace(dump.table, packet)
-            if outcome.verdict is not Verdict.NONE:
+            if outcome.verdict is not PacketVerdict.NONE:
                 findings.append(_finding(node, plane, dump, item, outcome, right=right))
-    gaps: tuple[NotTested, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     if plane.used is None and plane.mode:
         why = f"the mode in use is {plane.mode} ({'; '.join(plane.said)}), and its table is not in the evidence"
-        gaps = (NotTested("dataplane", f"the table of {node.label}", why),)
-    return Judgement(findings=tuple(findings), not_tested=gaps, looked=bool(findings))
+        gaps = (Gap("dataplane", f"the table of {node.label}", why),)
+    return CheckResult(findings=tuple(findings), not_looked_at=gaps, looked=bool(findings))
 
 
 def _asked(view: Scene, item: Expectation) -> bool:
@@ -48,11 +57,11 @@ def _destination(item: Expectation) -> tuple[str, str, int]:
 
 
 def _finding(
-    node: NodeTables, plane: Plane, dump: Dump, item: Expectation, outcome: Outcome, *, right: bool
+    node: NodeTables, plane: Plane, dump: TableDump, item: Expectation, outcome: PacketOutcome, *, right: bool
 ) -> Finding:
     given = set(item.cluster)
     lost = _lost(outcome, given)
-    breaks = bool(lost) or (outcome.verdict in (Verdict.REJECT, Verdict.DROP) and bool(given))
+    breaks = bool(lost) or (outcome.verdict in (PacketVerdict.REJECT, PacketVerdict.DROP) and bool(given))
     line = next((rule.line for rule in reversed(outcome.rules) if rule.line), 0)
     where = f"{node.label}'s table ({dump.observation.provenance.path or dump.observation.kind.value}" + (
         f", line {line})" if line else ")"
@@ -65,22 +74,22 @@ def _finding(
         f"rules of another mode are left and catch {item.frontend}"
         f"{f' (line {line})' if line else ''}: {left}: {_does(outcome, lost)}",
         evidence=(Evidence(where, dump.observation),),
-        standing=Standing.PROVEN if plane.used is not None and breaks else Standing.SUPPORTED,
+        confidence=Confidence.PROVEN if plane.used is not None and breaks else Confidence.SUPPORTED,
         details=(f"the mode in use is {plane.mode} ({'; '.join(plane.said)}), but rules of another mode exist",),
         share=f"new connections to {item.frontend}" if breaks else "",
         names={"raw_check": repeat.of_frontend(dump.table.dialect, item.frontend)},
     )
 
 
-def _lost(outcome: Outcome, given: set[Backend]) -> list[Backend]:
+def _lost(outcome: PacketOutcome, given: set[Backend]) -> list[Backend]:
     """Backends that the left rules send to and that the slices do not give."""
     return sorted(set(outcome.addresses) - given)
 
 
-def _does(outcome: Outcome, lost: list[Backend]) -> str:
-    if outcome.verdict is Verdict.REJECT:
+def _does(outcome: PacketOutcome, lost: list[Backend]) -> str:
+    if outcome.verdict is PacketVerdict.REJECT:
         return "REJECT"
-    if outcome.verdict is Verdict.DROP:
+    if outcome.verdict is PacketVerdict.DROP:
         return "DROP"
     if lost:
         return f"they send to {', '.join(str(one) for one in lost[:4])}, which the slices do not give"

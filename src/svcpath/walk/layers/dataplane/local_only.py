@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene, connected
 
 
-def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, node: str, attempts: Reply) -> Asking[CheckResult]:
     """``node`` is the client's."""
     service = view.service
     if service is None or service.is_headless or service.spec.internal_traffic_policy != "Local" or not node:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     places = [endpoint.endpoint.node_name for endpoint in view.usable]
     known = [one for one in places if one]
     if not known or len(known) < len(places) or node in known:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     own = {canonical(ip) for ip in service.cluster_ips}
     if own & connected(attempts):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
     where = ", ".join(sorted(set(known)))
     found = finding(
@@ -37,10 +37,10 @@ def check(view: Scene, node: str, attempts: Reply) -> Asking[Judgement]:
             *((Evidence(f"Pod {client.fact.name} runs on {node}", client),) if client is not None else ()),
             *(Evidence(f"slice {one.fact.name}: endpoints on {where}", one) for one in view.slices[:2]),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         share=f"all new connections from {node}",
         namespace=service.namespace,
         service=service.name,
         node=node,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))

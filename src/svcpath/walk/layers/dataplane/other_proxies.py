@@ -8,10 +8,10 @@ and KUBE-IPTABLES-HINT are the kubelet's own. Programs that take its place leave
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, NotTested, Status
+from svcpath.findings.finding import CheckResult, Evidence, Gap, Status
 from svcpath.models.dataplanes import Dialect
 from svcpath.walk.nodes.plane import Plane
-from svcpath.walk.nodes.tables import Dump, NodeTables
+from svcpath.walk.nodes.tables import NodeTables, TableDump
 
 #: How the chains of others begin, who they are, and what shows their own tables.
 OTHERS: tuple[tuple[str, str, str], ...] = (
@@ -23,7 +23,7 @@ OTHERS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def instead(dump: Dump) -> str | None:
+def instead(dump: TableDump) -> str | None:
     """None where kube-proxy's chains are there, or the dump is of another kind; else who else has chains, or empty."""
     ruleset = dump.table.ruleset
     if ruleset is None or dump.table.frontends or dump.table.dialect is not Dialect.IPTABLES or dump.table.damaged:
@@ -44,28 +44,28 @@ def without(plane: Plane) -> bool:
     return plane.used is not None and not plane.mode and all(instead(dump) is not None for dump in plane.dumps)
 
 
-def told(node: NodeTables, plane: Plane) -> Judgement:
+def told(node: NodeTables, plane: Plane) -> CheckResult:
     """What is said of such a node in place of comparing its table."""
     dump = plane.used
     if dump is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     who = instead(dump) or ""
     if who:
         command = next(command for _, name, command in OTHERS if name == who)
-        gap = NotTested(
+        gap = Gap(
             "dataplane",
             f"the table of {node.label}",
             f"its iptables hold chains of {who} and none of kube-proxy: {who} may carry Services itself",
             command,
         )
-        return Judgement(not_tested=(gap,), looked=False)
+        return CheckResult(not_looked_at=(gap,), looked=False)
     found = finding(
         "SP615",
         Status.INCONCLUSIVE,
         f"{node.label}: the dump has no chain of kube-proxy: it runs in nftables mode, another program carries Services "
         "there, or nobody does",
         evidence=(Evidence(f"{node.label}'s table ({dump.place}): no KUBE-SERVICES", dump.observation),),
-        standing=None,
+        confidence=None,
         remedy="Look on that node: nft list table ip kube-proxy; kubectl -n kube-system get pods -o wide",
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))

@@ -14,14 +14,14 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.node import HealthReply, NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.dataplanes import (
     Backend,
     Expectation,
     NodeView,
-    Origin,
     Packet,
-    Verdict,
+    PacketVerdict,
+    TrafficOrigin,
     expected,
     health_check,
     trace,
@@ -43,28 +43,28 @@ class Reported(msgspec.Struct, frozen=True):
 
 def check(
     view: Scene, service: Service, compared: list[Compared], reports: tuple[Reported, ...], replies: Reply
-) -> Judgement:
+) -> CheckResult:
     slices = [one.fact for one in view.slices]
     inside = _inside(view, service, slices, compared)
     if view.request.client and not service.spec.external_ips:
         # The client is a Pod of the cluster: outside traffic is not its business.
-        return Judgement(findings=tuple(inside), looked=bool(inside))
+        return CheckResult(findings=tuple(inside), looked=bool(inside))
     findings = [
         *inside,
         *_health(view, service, slices, replies),
         *_releases(view, service, slices, reports),
         *_dropping(view, service, slices, compared, replies),
     ]
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _outside(items: tuple[Expectation, ...]) -> list[Expectation]:
     return [item for item in items if item.external and item.local_only]
 
 
-def _met(item: Expectation) -> tuple[Verdict, tuple[Backend, ...]]:
+def _met(item: Expectation) -> tuple[PacketVerdict, tuple[Backend, ...]]:
     source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
-    met = item.for_packet(Origin.EXTERNAL, source)
+    met = item.for_packet(TrafficOrigin.EXTERNAL, source)
     return met.verdict, met.backends
 
 
@@ -72,8 +72,8 @@ def _fate(one: Compared, item: Expectation) -> str:
     """A virtual server of IPVS without real ones answers with port unreachable, as Cilium does; the others drop."""
     frontend = item.frontend
     source = OUTSIDE6 if ":" in frontend.address else OUTSIDE
-    packet = Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port)
-    if trace(one.dump.table, packet).verdict is Verdict.REJECT:
+    packet = Packet(source, TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port)
+    if trace(one.dump.table, packet).verdict is PacketVerdict.REJECT:
         return "refused (internalTrafficPolicy Local, no local endpoint)"
     return "DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not refused"
 
@@ -89,7 +89,7 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
             if item.kind != "cluster-ip" or not one.node.name:
                 continue
             source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
-            if item.for_packet(Origin.POD, source).verdict is Verdict.DROP:
+            if item.for_packet(TrafficOrigin.POD, source).verdict is PacketVerdict.DROP:
                 dropping.append((one, item))
             else:
                 serving.append(one.node.name)
@@ -114,7 +114,7 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
                     for each in view.slices[:2]
                 ),
             ),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             share=f"all new connections from {nodes}",
             namespace=service.namespace,
             service=service.name,
@@ -132,7 +132,9 @@ def _dropping(
     serving: list[str] = []
     for one in compared:
         items = _outside(expected(service, slices, one.node.view))
-        dropped = [item for item in items if _met(item)[0] is Verdict.DROP and (one.node.name or _drops(one, item))]
+        dropped = [
+            item for item in items if _met(item)[0] is PacketVerdict.DROP and (one.node.name or _drops(one, item))
+        ]
         if dropped:
             dropping.append((one, dropped))
         elif items:
@@ -159,7 +161,7 @@ def _dropping(
                 ),
                 Evidence(f"Service {service.name}: externalTrafficPolicy Local", view.service_observation),
             ),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             details=(f"healthCheckNodePort {service.spec.health_check_node_port} of {one.node.label} must answer 503",)
             if service.spec.health_check_node_port
             else (),
@@ -175,8 +177,8 @@ def _drops(one: Compared, item: Expectation) -> bool:
     """Whether the table itself drops it: which endpoints are local to a node that nobody names is not known."""
     source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
     frontend = item.frontend
-    packet = Packet(source, Origin.EXTERNAL, frontend.protocol, frontend.address, frontend.port)
-    return trace(one.dump.table, packet).verdict is Verdict.DROP
+    packet = Packet(source, TrafficOrigin.EXTERNAL, frontend.protocol, frontend.address, frontend.port)
+    return trace(one.dump.table, packet).verdict is PacketVerdict.DROP
 
 
 def _places(items: list[Expectation]) -> str:
@@ -191,7 +193,7 @@ def _releases(
 ) -> list[Finding]:
     """Nodes whose kube-proxy is older than 1.26 do not fall back to terminating endpoints."""
     findings = []
-    outcomes: dict[str, list[tuple[str, tuple[Verdict, tuple[Backend, ...]], Reported]]] = {}
+    outcomes: dict[str, list[tuple[str, tuple[PacketVerdict, tuple[Backend, ...]], Reported]]] = {}
     for one in reports:
         release = _release(one.report.kube_proxy)
         if release is None or not one.report.name:
@@ -201,7 +203,7 @@ def _releases(
         if items:
             outcomes.setdefault(one.report.name, []).append((one.report.kube_proxy, _met(items[0]), one))
     for name, held in outcomes.items():
-        dropping = [each for each in held if each[1][0] is Verdict.DROP]
+        dropping = [each for each in held if each[1][0] is PacketVerdict.DROP]
         fallback = _fallback(service, slices, name)
         if not dropping or not fallback:
             continue
@@ -209,7 +211,7 @@ def _releases(
             f"{version} -> "
             + (
                 "DROP"
-                if verdict is Verdict.DROP
+                if verdict is PacketVerdict.DROP
                 else f"terminating Pod {', '.join(b.address for b in backends)} (serving)"
             )
             for version, (verdict, backends), _ in sorted(held, key=lambda each: each[0], reverse=True)
@@ -224,7 +226,7 @@ def _releases(
                     *(Evidence(f"{name}: kube-proxy {version}", one.observation) for version, _, one in held),
                     *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 details=(
                     "the fallback to terminating endpoints applies per policy scope, and only if no ready endpoint is in scope",
                     f"healthCheckNodePort {service.spec.health_check_node_port} answers 503 at the same time",
@@ -241,7 +243,7 @@ def _releases(
 def _fallback(service: Service, slices: list[EndpointSlice], node: str) -> bool:
     """Whether a newer kube-proxy would send outside traffic of this node to a terminating endpoint."""
     items = _outside(expected(service, slices, NodeView(name=node)))
-    return bool(items) and _met(items[0])[0] is Verdict.BACKENDS
+    return bool(items) and _met(items[0])[0] is PacketVerdict.BACKENDS
 
 
 def _release(version: str) -> tuple[int, int] | None:
@@ -289,7 +291,7 @@ def _mismatch(
                 for each in view.slices[:2]
             ),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         cause=f"two components own port {reply.port}",
         share=f"outside traffic that the load balancer sends to {reply.node}",
         node=reply.node,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from svcpath.evidence.facts.observation import Observation
-from svcpath.models.dataplanes import Kind
+from svcpath.models.dataplanes import DifferenceKind
 from svcpath.models.dataplanes.times import seconds_of
 
 #: Seconds in which a change reaches every node: the slice's batch, kube-proxy's minSyncPeriod, and a look's own time.
@@ -19,19 +19,19 @@ TOGETHER = 10.0
 #: What an endpoint that came or went makes of a table.
 BY_ENDPOINTS = frozenset(
     {
-        Kind.STALE,
-        Kind.MISSING,
-        Kind.WRONG_PORT,
-        Kind.WRONG_TARGET,
-        Kind.UNEXPECTED_REJECT,
-        Kind.UNEXPECTED_DROP,
-        Kind.REJECT_MISSING,
-        Kind.DROP_MISSING,
+        DifferenceKind.STALE,
+        DifferenceKind.MISSING,
+        DifferenceKind.WRONG_PORT,
+        DifferenceKind.WRONG_TARGET,
+        DifferenceKind.UNEXPECTED_REJECT,
+        DifferenceKind.UNEXPECTED_DROP,
+        DifferenceKind.REJECT_MISSING,
+        DifferenceKind.DROP_MISSING,
     }
 )
 
 
-def apart(kind: Kind, table: Observation[Any], slices: Sequence[Observation[Any]]) -> str:
+def apart(kind: DifferenceKind, table: Observation[Any], slices: Sequence[Observation[Any]]) -> str:
     """What to say where a difference of this kind may come from the time between the looks; else empty."""
     at = _at(table)
     read = [moment for one in slices if (moment := _at(one)) is not None]

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
-from svcpath.models.dataplanes import Backend, Frontend, Origin, Packet, ServiceTable, Verdict, trace
-from svcpath.models.dataplanes.table import Entry, Outcome
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.models.dataplanes import Backend, Frontend, Packet, PacketVerdict, ServiceTable, TrafficOrigin, trace
+from svcpath.models.dataplanes.table import PacketOutcome, TableEntry
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.nodes.plane import Plane
-from svcpath.walk.nodes.tables import Dump
+from svcpath.walk.nodes.tables import TableDump
 from svcpath.walk.scene import Scene
 
 
-def check(view: Scene, planes: list[Plane], labels: list[str]) -> Judgement:
+def check(view: Scene, planes: list[Plane], labels: list[str]) -> CheckResult:
     """``labels`` name the nodes of ``planes``, in the same order."""
     listed = {
         Backend(endpoint.address, port.port)
@@ -41,12 +41,12 @@ def check(view: Scene, planes: list[Plane], labels: list[str]) -> Judgement:
                 else:
                     findings.append(_stale(view, dump, where, frontend, sorted(held - listed), named=named))
     if not findings and not phrases:
-        gap = NotTested("dataplane", "the nodes' tables", "the Service they belong to is not in the evidence")
-        return Judgement(not_tested=(gap,), looked=False)
-    return Judgement(findings=tuple(findings), phrase="; ".join(phrases[:2]))
+        gap = Gap("dataplane", "the nodes' tables", "the Service they belong to is not in the evidence")
+        return CheckResult(not_looked_at=(gap,), looked=False)
+    return CheckResult(findings=tuple(findings), phrase="; ".join(phrases[:2]))
 
 
-def _mine(view: Scene, table: ServiceTable, listed: set[Backend]) -> Iterator[tuple[Frontend, Outcome, bool]]:
+def _mine(view: Scene, table: ServiceTable, listed: set[Backend]) -> Iterator[tuple[Frontend, PacketOutcome, bool]]:
     """Entries that send to backends for this Service, and whether the table itself says whose they are."""
     owner = f"{view.request.namespace}/{view.request.service}"
     for frontend, entry in table.frontends.items():
@@ -54,20 +54,22 @@ def _mine(view: Scene, table: ServiceTable, listed: set[Backend]) -> Iterator[tu
         if entry.service is not None and entry.service.partition(":")[0] != owner:
             continue
         outcome = _outcome(table, frontend, entry) if named or table.ruleset is None else None
-        if outcome is None or outcome.verdict is not Verdict.BACKENDS or outcome.undecided:
+        if outcome is None or outcome.verdict is not PacketVerdict.BACKENDS or outcome.undecided:
             continue
         if named or listed & set(outcome.addresses):
             yield frontend, outcome, named
 
 
-def _outcome(table: ServiceTable, frontend: Frontend, entry: Entry) -> Outcome | None:
+def _outcome(table: ServiceTable, frontend: Frontend, entry: TableEntry) -> PacketOutcome | None:
     if entry.outcome is not None or frontend.is_node_port:
         return entry.outcome
     source = "2001:db8::77" if ":" in frontend.address else "198.51.100.77"
-    return trace(table, Packet(source, Origin.POD, frontend.protocol, frontend.address, frontend.port))
+    return trace(table, Packet(source, TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port))
 
 
-def _stale(view: Scene, dump: Dump, where: str, frontend: Frontend, stale: list[Backend], *, named: bool) -> Finding:
+def _stale(
+    view: Scene, dump: TableDump, where: str, frontend: Frontend, stale: list[Backend], *, named: bool
+) -> Finding:
     backends = ", ".join(str(one) for one in stale[:4])
     service = dump.table.frontends[frontend].service or f"{view.request.namespace}/{view.request.service}"
     doubt = "" if named else f"; whether {frontend} is {view.request.service}'s the evidence does not say"
@@ -81,6 +83,6 @@ def _stale(view: Scene, dump: Dump, where: str, frontend: Frontend, stale: list[
             ),
             *(Evidence(f"slice {one.fact.name} does not list {backends}", one) for one in view.slices[:3]),
         ),
-        standing=Standing.SUPPORTED if named else Standing.POSSIBLE,
+        confidence=Confidence.SUPPORTED if named else Confidence.POSSIBLE,
         names={"raw_check": repeat.of_backend(dump.table.dialect, service, frontend, stale[0]), "port": frontend.port},
     )

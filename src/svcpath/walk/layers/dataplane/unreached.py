@@ -13,7 +13,7 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Hypothesis, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Hypothesis, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
@@ -21,17 +21,17 @@ from svcpath.walk.subjects.readiness import why_not_ready
 from svcpath.walk.troubles import unreached
 
 
-def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
+def check(request: Request, view: Scene, node: str) -> Asking[CheckResult]:
     """``node`` is the client's."""
     if not node or not request.client_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     reply = yield from ask.one(ask.in_client(request, Kind.RESOLV_CONF))
     silent = unreached(reply.observations)
     if reply.present or silent is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     reached = yield from _elsewhere(view, node)
     if reached is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     pod, observed = reached
     waiting = [
         one
@@ -44,7 +44,7 @@ def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
         Evidence(f"a command in {pod} on another node worked", observed),
         *(Evidence(f"Pod {one.fact.name} on node {node}: {why_not_ready(one.fact)}", one) for one in waiting[:2]),
     )
-    return Judgement(
+    return CheckResult(
         findings=(
             finding(
                 "SP624",
@@ -52,19 +52,19 @@ def check(request: Request, view: Scene, node: str) -> Asking[Judgement]:
                 f"no command reaches {request.client_name} on node {node}, and one on another node does{said}: "
                 "the node may drop new connections",
                 evidence=evidence,
-                standing=Standing.POSSIBLE,
+                confidence=Confidence.POSSIBLE,
                 cause="the node's connection tracking table is full",
                 others=(
                     Hypothesis(
                         "a firewall keeps the API server from this node's kubelet",
                         "dataplane",
-                        Standing.POSSIBLE,
+                        Confidence.POSSIBLE,
                         evidence[:1],
                     ),
                     Hypothesis(
                         "the node is overloaded, or its container runtime hangs",
                         "dataplane",
-                        Standing.POSSIBLE,
+                        Confidence.POSSIBLE,
                         evidence[:1],
                     ),
                 ),

@@ -11,7 +11,7 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Gap, Status
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -20,10 +20,10 @@ from svcpath.walk.ask import Asking
 _CLUSTERSET = "clusterset"
 
 
-def check(service: Service) -> Asking[Judgement]:
+def check(service: Service) -> Asking[CheckResult]:
     name, namespace = named(service.spec.external_name or "")
     if not name:
-        return Judgement(phrase="none needed: ExternalName")
+        return CheckResult(phrase="none needed: ExternalName")
     reply = yield from ask.service(namespace, name)
     target = ask.cluster_service(reply)
     place = f"{name}.{namespace}, which externalName names"
@@ -41,7 +41,7 @@ def check(service: Service) -> Asking[Judgement]:
         return _gap(place, "no slice of it in the evidence", command)
     usable, every = _usable(slices)
     if usable:
-        return Judgement(phrase=f"{usable} of {every} ready in {place}")
+        return CheckResult(phrase=f"{usable} of {every} ready in {place}")
     found = finding(
         "SP318",
         Status.FAIL,
@@ -50,17 +50,17 @@ def check(service: Service) -> Asking[Judgement]:
             *(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in slices[:3]),
             Evidence(f"Service {name} of namespace {namespace}", reply.present[0]),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         share="all new connections",
         namespace=namespace,
         service=name,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))
 
 
-def _gap(place: str, why: str, command: str, looks: tuple[Observation[Any], ...] = ()) -> Judgement:
-    gap = NotTested("endpoints", f"the endpoints of {place}", why, command, looks)
-    return Judgement(not_tested=(gap,), phrase=f"those of {place}")
+def _gap(place: str, why: str, command: str, looks: tuple[Observation[Any], ...] = ()) -> CheckResult:
+    gap = Gap("endpoints", f"the endpoints of {place}", why, command, looks)
+    return CheckResult(not_looked_at=(gap,), phrase=f"those of {place}")
 
 
 def named(target: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.selectors import as_text
 
@@ -33,24 +33,24 @@ def _host_names_only(view: Scene, service: Service) -> Finding | None:
         Status.FAIL,
         f"every slice of {service.name} is of addressType FQDN ({names}): nodes use IPv4 and IPv6 alone, so there is no backend",
         evidence=tuple(Evidence(f"slice {one.fact.name}: addressType FQDN", one) for one in filled[:3]),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=service.namespace,
         service=service.name,
     )
 
 
-def check(view: Scene) -> Judgement:
+def check(view: Scene) -> CheckResult:
     service = view.service
     if service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     if named := _host_names_only(view, service):
-        return Judgement(findings=(named,))
+        return CheckResult(findings=(named,))
     if not view.selected:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     ready = [one for one in view.selected if one.fact.ready and one.fact.ips]
     if not ready:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     families = service_families(view)
     findings: list[Finding] = []
     for family in families:
@@ -77,13 +77,13 @@ def check(view: Scene) -> Judgement:
                         if one.fact.address_type == family and not one.fact.endpoints
                     ),
                 ),
-                standing=Standing.PROVEN
+                confidence=Confidence.PROVEN
                 if any(one.fact.address_type == family for one in view.slices)
-                else Standing.SUPPORTED,
+                else Confidence.SUPPORTED,
                 share=f"all new connections over {family}" if one_of_two else "all new connections",
                 details=("ipFamilyPolicy PreferDualStack gave the Service both families",) if optional else (),
                 namespace=service.namespace,
                 selector=as_text(service.spec.selector or {}),
             )
         )
-    return Judgement(findings=tuple(findings))
+    return CheckResult(findings=tuple(findings))

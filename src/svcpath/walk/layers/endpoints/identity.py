@@ -14,7 +14,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Object, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import scope
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -53,15 +53,15 @@ class Stranger(msgspec.Struct, frozen=True):
         )
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     if not view.endpoints:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     unlisted = _unlisted(view)
     read_before = bool(unlisted) and _read_before(view)
     gone, gaps = yield from _gone(view, fails="" if read_before else "; that share of new connections fails")
     if gone and read_before:
         gone, unlisted = [_of_another_time(found) for found in gone], []
-    return Judgement(findings=(*gone, *_twice(view), *unlisted), not_tested=gaps)
+    return CheckResult(findings=(*gone, *_twice(view), *unlisted), not_looked_at=gaps)
 
 
 def _read_before(view: Scene) -> bool:
@@ -92,14 +92,16 @@ def _of_another_time(found: Finding) -> Finding:
         sentence=f"{found.sentence}; ready Pods newer than the slices are in none: either the slices "
         "were read before the Pods, or their controller stands still",
         hypotheses=tuple(
-            msgspec.structs.replace(each, standing=Standing.POSSIBLE) if each.standing is not Standing.REFUTED else each
+            msgspec.structs.replace(each, confidence=Confidence.POSSIBLE)
+            if each.confidence is not Confidence.REFUTED
+            else each
             for each in found.hypotheses
         ),
         remedy="Read slices and Pods at one time: kubectl get endpointslices,pods -o yaml.",
     )
 
 
-def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[NotTested, ...]]]:
+def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[Gap, ...]]]:
     """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that nobody
     looked for is a gap. ``fails``: the sentence's end, what that means for connections."""
     service = view.service
@@ -135,11 +137,11 @@ def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[NotTe
                 bad.append(Stranger(endpoint, Wrong.NOBODYS_ADDRESS))
             else:
                 outside.append(endpoint)
-    gaps: tuple[NotTested, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     if unseen:
         command = f"kubectl {scope(view.request.namespace)} get pods -o yaml"
         names_ = ", ".join(list(dict.fromkeys(unseen))[:4])
-        gaps = (NotTested("endpoints", f"the Pods {names_}", "read one by one, others may be there", command),)
+        gaps = (Gap("endpoints", f"the Pods {names_}", "read one by one, others may be there", command),)
     if not bad:
         return [_outside(view, outside)] if outside else [], gaps
     total = len(view.usable)
@@ -160,7 +162,7 @@ def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[NotTe
                 Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation) for endpoint in shown
             )
             + tuple(Evidence(f"Pod {endpoint.pod.fact.name}", endpoint.pod) for endpoint in shown if endpoint.pod),
-            standing=Standing.PROVEN if complete else Standing.SUPPORTED,
+            confidence=Confidence.PROVEN if complete else Confidence.SUPPORTED,
             share=share,
             namespace=view.request.namespace,
             address=bad[0].endpoint.address,
@@ -178,7 +180,7 @@ def _outside(view: Scene, held: list[EndpointView]) -> Finding:
         Status.WARN,
         f"{len(held)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
         evidence=tuple(Evidence(f"slice {one.slice.name}: {one.address}", one.observation) for one in held[:3]),
-        standing=Standing.POSSIBLE,
+        confidence=Confidence.POSSIBLE,
         share=f"{len(held)} of {len(view.usable)} backends",
         namespace=view.request.namespace,
         address=held[0].address,
@@ -227,7 +229,7 @@ def _twice(view: Scene) -> list[Finding]:
                     )
                     for each in held
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 namespace=view.request.namespace,
                 address=address,
             )
@@ -258,7 +260,7 @@ def _unlisted(view: Scene) -> list[Finding]:
             Status.WARN,
             f"{len(missing)} ready Pod{'s that match are' if len(missing) > 1 else ' that matches is'} in {which}: {names}",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in missing[:3]),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             namespace=view.request.namespace,
             service=view.request.service,
             address=missing[0].fact.ips[0],

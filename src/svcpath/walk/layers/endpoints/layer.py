@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
-from svcpath.findings.finding import Answer, Judgement, NotTested, Status, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, Status, answer
 from svcpath.findings.shell import scope
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.endpoints import aliased, families, identity, legacy, readiness, selection, slices, templates
@@ -15,19 +15,19 @@ from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.troubles import failed
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     if view.service is not None and view.service.is_external_name:
         return answer([(yield from aliased.check(view.service))])
     if view.service is None and not view.slices:
-        gap = NotTested(
+        gap = Gap(
             "endpoints",
             "the endpoints",
             view.slices_reply.why or "no EndpointSlice in the evidence",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
             view.slices_reply.in_vain,
         )
-        return answer([Judgement(not_tested=(gap,), looked=False)])
+        return answer([CheckResult(not_looked_at=(gap,), looked=False)])
     trouble = failed(view.slices_reply.observations)
     if trouble is not None and not view.slices:
         return (yield from _without_slices(view, trouble))
@@ -45,16 +45,16 @@ def layer(view: Scene) -> Asking[Answer]:
         judgements = [msgspec.structs.replace(one, looked=False) for one in judgements]
     looked = any(one.looked for one in judgements)
     if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
-        judgements.append(Judgement(phrase=_summary(view), looked=bool(view.slices)))
+        judgements.append(CheckResult(phrase=_summary(view), looked=bool(view.slices)))
     return answer(judgements)
 
 
-def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[Answer]:
+def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerAnswer]:
     """The slices could not be read: what the selector matches is said, that an endpoint is usable is not."""
-    gap = NotTested("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command, (trouble,))
+    gap = Gap("endpoints", "the EndpointSlices", trouble.why, trouble.provenance.command, (trouble,))
     judged = yield from selection.check(view)
     selected = msgspec.structs.replace(judged, looked=bool(judged.findings))
-    return answer([selected, Judgement(not_tested=(gap,), looked=False)])
+    return answer([selected, CheckResult(not_looked_at=(gap,), looked=False)])
 
 
 def _summary(view: Scene) -> str:

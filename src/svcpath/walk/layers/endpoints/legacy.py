@@ -10,7 +10,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Endpoints
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.endpoints import needs
@@ -22,11 +22,11 @@ LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     reply = yield from ask.one(needs.endpoints(view.request))
     objects: tuple[Observation[Endpoints], ...] = reply.present
     if not objects or view.service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     one = objects[0]
     addresses = {canonical(address.ip) for subset in one.fact.subsets or () for address in subset.addresses or ()}
     waiting = {
@@ -46,12 +46,12 @@ def check(view: Scene) -> Asking[Judgement]:
                 Status.WARN,
                 f"v1 Endpoints {one.fact.name} is cut at 1000 addresses; the slices hold {len(view.distinct)}",
                 evidence=(Evidence(f"annotation {OVER_CAPACITY}: truncated", one),),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 namespace=one.fact.namespace,
                 service=one.fact.name,
             )
         )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _not_mirrored(view: Scene, one: Observation[Endpoints], addresses: set[str]) -> list[Finding]:
@@ -77,7 +77,7 @@ def _not_mirrored(view: Scene, one: Observation[Endpoints], addresses: set[str])
                 Evidence(f"Endpoints {one.fact.name}: {listed}" + (f", {why}" if why else ""), one),
                 *(Evidence(f"EndpointSlices of {service.name}: none", each) for each in view.slices_reply.observations),
             ),
-            standing=Standing.PROVEN if why and view.slices_reply.complete else Standing.SUPPORTED,
+            confidence=Confidence.PROVEN if why and view.slices_reply.complete else Confidence.SUPPORTED,
             remedy=remedy,
             share="all new connections",
             namespace=service.namespace,
@@ -101,7 +101,7 @@ def _none_ready(view: Scene, one: Observation[Endpoints], waiting: set[str]) -> 
                 Evidence(f"Endpoints {one.fact.name} {held}", one),
                 Evidence(f"Service {service.name} has no selector", view.service_observation),
             ),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             remedy="list a ready address in the Endpoints, or create an EndpointSlice with one",
             share="all new connections",
             namespace=service.namespace,
@@ -129,7 +129,7 @@ def _stale_mirror(view: Scene, one: Observation[Endpoints], addresses: set[str])
                 Evidence(f"Endpoints {one.fact.name}: {', '.join(sorted(addresses)[:4])}", one),
                 *(Evidence(f"slice {each.fact.name} is managed by {MIRRORING}", each) for each in mirrored[:2]),
             ),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             remedy="look at the endpointslicemirroring controller of the kube-controller-manager, or edit the slice's source again",
             share=f"{len(held - addresses)} of {len(held)} backends" if old else "",
             namespace=one.fact.namespace,

@@ -10,7 +10,7 @@ from svcpath.evidence.facts.kubernetes import Event, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import EndpointView, Scene
@@ -18,21 +18,21 @@ from svcpath.walk.subjects.readiness import why_not_ready
 from svcpath.walk.subjects.selectors import as_text
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     if not view.slices and not view.selected:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     if view.ready:
         sick = [one for one in view.selected if one.fact.ready is False and not one.fact.deleting]
         if not sick:
-            return Judgement(looked=bool(view.slices))
+            return CheckResult(looked=bool(view.slices))
         events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
-        return Judgement(findings=tuple(_some(view, sick, events.present)))
+        return CheckResult(findings=tuple(_some(view, sick, events.present)))
     if view.usable:
-        return Judgement(findings=(_terminating_only(view),))
+        return CheckResult(findings=(_terminating_only(view),))
     if not view.distinct and not view.selected:
-        return Judgement(looked=bool(view.slices), findings=tuple(_empty(view)))
+        return CheckResult(looked=bool(view.slices), findings=tuple(_empty(view)))
     events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
-    return Judgement(findings=tuple(_none(view, events.present)))
+    return CheckResult(findings=tuple(_none(view, events.present)))
 
 
 def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[Event], ...]) -> list[Finding]:
@@ -47,7 +47,7 @@ def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[E
                 Status.WARN,
                 f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {are} published all the same ({names})",
                 evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 namespace=view.request.namespace,
                 service=view.request.service,
             )
@@ -62,7 +62,7 @@ def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[E
             Status.WARN,
             f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {effect} ({names})",
             evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             namespace=view.request.namespace,
             selector=as_text(service.spec.selector or {}) if service else "",
         )
@@ -76,7 +76,7 @@ def _terminating_only(view: Scene) -> Finding:
         Status.WARN,
         f"no endpoint is ready; {len(view.usable)} serving while terminating take new connections: {listed}",
         evidence=_slices(view.usable),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         cause_layer="lifecycle",
         namespace=view.request.namespace,
         service=view.request.service,
@@ -91,7 +91,7 @@ def _terminating_pods(view: Scene, serving: list[Observation[Pod]]) -> Finding:
         Status.WARN,
         f"no Pod that stays is ready; {len(serving)} ready while terminating would take new connections: {listed}",
         evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and terminating", one) for one in serving[:4]),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         cause_layer="lifecycle",
         namespace=view.request.namespace,
         service=view.request.service,
@@ -134,7 +134,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
                 *_slices(view.distinct),
                 *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact, events)}", one) for one in unready[:3]),
             ),
-            standing=Standing.PROVEN if view.slices else Standing.SUPPORTED,
+            confidence=Confidence.PROVEN if view.slices else Confidence.SUPPORTED,
             share="all new connections",
             details=tuple(details),
             namespace=view.request.namespace,
@@ -178,7 +178,7 @@ def _empty(view: Scene) -> list[Finding]:
             Status.FAIL,
             f"the slices of {view.request.service} hold no endpoint{_because(view)}",
             evidence=tuple(Evidence(f"slice {one.fact.name} has no endpoints", one) for one in view.slices[:3]),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             share="all new connections",
             namespace=view.request.namespace,
             service=view.request.service,

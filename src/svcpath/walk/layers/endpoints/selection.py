@@ -9,7 +9,7 @@ from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Gap, Status
 from svcpath.findings.shell import scope
 from svcpath.models.policies.selectors import Difference, differences, matches
 from svcpath.walk import ask
@@ -18,25 +18,25 @@ from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.selectors import as_text
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     service = view.service
     if service is None or not service.spec.selector:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     selector = service.spec.selector
     if view.pods_reply.unreadable:
-        gap = NotTested(
+        gap = Gap(
             "endpoints",
             "the Pods that the selector picks",
             view.pods_reply.why,
             f"kubectl {scope(service.namespace)} get pods -o yaml",
             view.pods_reply.in_vain,
         )
-        return Judgement(not_tested=(gap,), looked=False)
+        return CheckResult(not_looked_at=(gap,), looked=False)
     if view.selected:
-        return Judgement()
+        return CheckResult()
     if view.distinct:
         # The slice controller saw Pods that this evidence has not: identity.py judges the addresses.
-        return Judgement()
+        return CheckResult()
     pods = [one for one in view.pods if not one.fact.finished]
     finished = [one for one in view.pods if one.fact.finished and matches(selector, one.fact.labels)]
     near = [] if finished else nearest(selector, pods)
@@ -71,18 +71,18 @@ def check(view: Scene) -> Asking[Judgement]:
         Status.INCONCLUSIVE if open_ or (view.pods_reply.partial and not empty_slices) else Status.FAIL,
         sentence,
         evidence=tuple(evidence),
-        standing=Standing.POSSIBLE
+        confidence=Confidence.POSSIBLE
         if open_
-        else Standing.PROVEN
+        else Confidence.PROVEN
         if complete or (empty_slices and not view.pods_reply.partial)
-        else Standing.SUPPORTED,
+        else Confidence.SUPPORTED,
         details=tuple(details),
         remedy=_FINISHED if finished else _SCALED if made else _mend(near),
         share="all new connections",
         namespace=service.namespace,
         selector=as_text(selector),
     )
-    return Judgement(findings=(missing,))
+    return CheckResult(findings=(missing,))
 
 
 #: Phase Succeeded or Failed is the end of a Pod: the slice controller leaves it out (pkg/controller/util/endpointslice,

@@ -12,7 +12,7 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -21,7 +21,7 @@ from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.slices import CONTROLLER, MIRRORING
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     every = yield from ask.one(Need(Kind.ENDPOINT_SLICE, namespace=view.request.namespace))
     endpoints = yield from ask.one(needs.endpoints(view.request))
     if not view.slices:
@@ -30,13 +30,13 @@ def check(view: Scene) -> Asking[Judgement]:
             have_endpoints=bool(endpoints.present),
             orphans=[_stray(view, slice_) for slice_ in _strays(view, every.present)],
         )
-    return Judgement(findings=(*_mirrored(view), *_orphans(view, every.present)))
+    return CheckResult(findings=(*_mirrored(view), *_orphans(view, every.present)))
 
 
-def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judgement:
+def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> CheckResult:
     service = view.service
     if service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     command = shell(
         "kubectl -n {namespace} get endpointslices -l kubernetes.io/service-name={service} -o yaml",
         namespace=service.namespace,
@@ -46,26 +46,28 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
     looked = tuple(Evidence(f"EndpointSlices of {service.name}: none", one) for one in view.slices_reply.observations)
     if not service.spec.selector:
         if have_endpoints:
-            return Judgement()  # legacy.py says why they are not mirrored
+            return CheckResult()  # legacy.py says why they are not mirrored
         missing = finding(
             "SP302",
             Status.INCONCLUSIVE if view.slices_reply.refused else Status.FAIL,
             f"Service {service.name} has no selector and there is no EndpointSlice or Endpoints with its name",
             evidence=(observed, *looked),
-            standing=Standing.PROVEN if view.slices_reply.absent and view.slices_reply.complete else Standing.SUPPORTED,
+            confidence=Confidence.PROVEN
+            if view.slices_reply.absent and view.slices_reply.complete
+            else Confidence.SUPPORTED,
             remedy=f"either add a selector or create an EndpointSlice labelled kubernetes.io/service-name={service.name}",
             share="all new connections",
             namespace=service.namespace,
             service=service.name,
         )
-        return Judgement(findings=(missing, *orphans))
+        return CheckResult(findings=(missing, *orphans))
     if view.slices_reply.unreadable:
-        gap = NotTested(
+        gap = Gap(
             "endpoints", f"the slices of {service.name}", view.slices_reply.why, command, view.slices_reply.in_vain
         )
-        return Judgement(findings=tuple(orphans), not_tested=(gap,), looked=False)
+        return CheckResult(findings=tuple(orphans), not_looked_at=(gap,), looked=False)
     if not any(one.fact.ready for one in view.selected):
-        return Judgement(findings=tuple(orphans))  # selection.py and readiness.py have the reason
+        return CheckResult(findings=tuple(orphans))  # selection.py and readiness.py have the reason
     names = ", ".join(one.fact.name for one in view.selected[:3])
     unwritten = finding(
         "SP303",
@@ -75,7 +77,7 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Judge
         namespace=service.namespace,
         service=service.name,
     )
-    return Judgement(findings=(unwritten, *orphans))
+    return CheckResult(findings=(unwritten, *orphans))
 
 
 def _mirrored(view: Scene) -> list[Finding]:
@@ -115,7 +117,7 @@ def _mirrored(view: Scene) -> list[Finding]:
                         if each.fact.managed_by == CONTROLLER
                     ),
                 ),
-                standing=Standing.PROVEN if broken and view.pods else Standing.SUPPORTED,
+                confidence=Confidence.PROVEN if broken and view.pods else Confidence.SUPPORTED,
                 details=("the node's table matches the slices",) if broken else (),
                 remedy="delete the mirrored slice: "
                 + shell("kubectl -n {namespace} delete endpointslice {slice}", namespace=service.namespace, slice=name),
@@ -153,7 +155,7 @@ def _stray(view: Scene, slice_: Observation[EndpointSlice]) -> Finding:
         Status.FAIL if not view.slices else Status.WARN,
         f"slice {name} {labelled}, so it belongs to no Service {view.request.service}",
         evidence=(Evidence(f"slice {name} {labelled}", slice_),),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         namespace=view.request.namespace,
         service=label or view.request.service,
     )

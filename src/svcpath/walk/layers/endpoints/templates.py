@@ -11,7 +11,7 @@ from svcpath.evidence.facts.kubernetes import ObjectMeta, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.policies.selectors import matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -21,11 +21,11 @@ from svcpath.walk.subjects.selectors import as_text
 from svcpath.walk.subjects.target_ports import declared, is_named, target_port
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     service = view.service
     selector = service.spec.selector if service is not None else None
     if service is None or not selector or view.pods or view.slices or not view.pods_reply.unreadable:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=service.namespace))
     pods = [
         dataclasses.replace(
@@ -41,7 +41,7 @@ def check(view: Scene) -> Asking[Judgement]:
         if one.fact.spec.template is not None and one.fact.kind not in ("Job", "CronJob")
     ]
     if not pods:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     mine = [one for one in pods if matches(selector, one.fact.labels)]
     about = Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation)
     if not mine:
@@ -56,12 +56,12 @@ def check(view: Scene) -> Asking[Judgement]:
                 about,
                 *(Evidence(f"template of {one.fact.name}: {as_text(one.fact.labels)}", one) for one in pods[:3]),
             ),
-            standing=Standing.POSSIBLE,
+            confidence=Confidence.POSSIBLE,
             namespace=service.namespace or "default",
             selector=as_text(selector),
         )
-        return Judgement(findings=(found,))
-    return Judgement(findings=tuple(_ports(view, selector, mine)), looked=False)
+        return CheckResult(findings=(found,))
+    return CheckResult(findings=tuple(_ports(view, selector, mine)), looked=False)
 
 
 def _ports(view: Scene, selector: dict[str, str], mine: list[Observation[Pod]]) -> list[Finding]:
@@ -82,7 +82,7 @@ def _ports(view: Scene, selector: dict[str, str], mine: list[Observation[Pod]]) 
                 evidence=tuple(
                     Evidence(f"template of {one.fact.name}: {ports or 'no ports'}", one) for one in mine[:3]
                 ),
-                standing=Standing.POSSIBLE,
+                confidence=Confidence.POSSIBLE,
                 namespace=view.request.namespace or "default",
                 selector=as_text(selector),
                 target=str(port.target_port),

@@ -13,8 +13,8 @@ from svcpath.evidence.facts.kubernetes import OtherObject, Service, Workload
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
-from svcpath.models.drain.budget import Budget, Outcome, budget
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.models.drain.budget import Budget, BudgetOutcome, budget
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import REMOVAL
@@ -31,10 +31,10 @@ FATAL = frozenset({"SP706", "SP715"})
 _WAITS_ITSELF = re.compile(r"(?:^|/)coredns(?:$|[:@/])")
 
 
-def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
+def check(view: Scene, workloads: Reply) -> Asking[CheckResult]:
     mine = [one for one in workloads.present if is_mine(view, one.fact) and one.fact.spec.template is not None]
     if not mine:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     namespace = view.request.namespace
     health = yield from ask.one(Need(Kind.LOAD_BALANCER_HEALTH))
     others = yield from ask.one(Need(Kind.OTHER_OBJECT, namespace=namespace))
@@ -59,11 +59,11 @@ def check(view: Scene, workloads: Reply) -> Asking[Judgement]:
             if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
         ]
         findings.extend(_finding(each, one, disruptions, fatal=alone and _fatal(each)) for each in given)
-        if found.outcome is Outcome.LOST and not any(_fatal(each) for each in given):
+        if found.outcome is BudgetOutcome.LOST and not any(_fatal(each) for each in given):
             findings.append(_lost(found, one, alone))
         if not findings:
             phrases.append(_phrase(found, one.fact))
-    return Judgement(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
+    return CheckResult(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
 
 
 def _fatal(one: LintFinding) -> bool:
@@ -90,7 +90,7 @@ def _finding(one: LintFinding, workload: Observation[Workload], disruptions: Rep
         Status.FAIL if fatal else Status.WARN,
         f"{obj.kind} {obj.name}: {one.message}",
         evidence=(Evidence(_shown(obj, one), seen),),
-        standing=Standing.PROVEN if one.code in ("SP706", "SP710", "SP712") else Standing.SUPPORTED,
+        confidence=Confidence.PROVEN if one.code in ("SP706", "SP710", "SP712") else Confidence.SUPPORTED,
         cause=_CAUSES.get(one.code, ""),
         namespace=obj.namespace or "default",
         kind=obj.kind.lower(),

@@ -5,22 +5,22 @@ Terminating endpoints, rollouts that report done too early, status that lags; pr
 
 from __future__ import annotations
 
-from svcpath.findings.finding import Answer, Judgement, NotTested, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, answer
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.lifecycle import drains, needs, rollouts
 from svcpath.walk.scene import Scene
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     workloads = yield from ask.one(needs.workloads(request))
     if not workloads.present and not view.endpoints and not view.selected:
-        gap = NotTested("lifecycle", "rollouts", workloads.why or "no workload in the evidence", "", workloads.in_vain)
-        return answer([Judgement(not_tested=(gap,), looked=False)])
+        gap = Gap("lifecycle", "rollouts", workloads.why or "no workload in the evidence", "", workloads.in_vain)
+        return answer([CheckResult(not_looked_at=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
     if not any(one.looked for one in judgements):
-        gap = NotTested("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
-        judgements.append(Judgement(not_tested=(gap,), looked=False))
+        gap = Gap("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
+        judgements.append(CheckResult(not_looked_at=(gap,), looked=False))
     return answer(judgements)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import Pod, Workload
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.policies.selectors import label_selector_matches
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene
 from svcpath.walk.subjects.workloads import is_mine
 
 
-def check(view: Scene, reply: Reply) -> Judgement:
+def check(view: Scene, reply: Reply) -> CheckResult:
     mine = [one for one in reply.present if is_mine(view, one.fact)]
     findings: list[Finding] = []
     for one in mine:
@@ -34,7 +34,7 @@ def check(view: Scene, reply: Reply) -> Judgement:
             phrase = "no Pod terminating"
         phrase += f", {said[0].kind} {said[0].name} complete" if said else ""
     # Manifests alone tell nothing of a rollout.
-    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings or phrase))
+    return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings or phrase))
 
 
 def _pods(view: Scene, mine: list[Observation[Workload]]) -> list[Observation[Pod]]:
@@ -61,7 +61,7 @@ def _lag(one: Observation[Workload]) -> list[Finding]:
             f"{workload.kind} {workload.name}: observedGeneration {observed} is behind generation {generation}, "
             "its status is about the earlier specification",
             evidence=(Evidence(f"{workload.kind} {workload.name}: generation {generation}, observed {observed}", one),),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             namespace=workload.namespace,
             kind=workload.kind.lower(),
             workload=workload.name,
@@ -99,7 +99,7 @@ def _under_way(one: Observation[Workload]) -> list[Finding]:
                     f"{workload.kind} {workload.name}: {updated or 0}/{desired} updated, {ready or 0} available", one
                 ),
             ),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             namespace=workload.namespace,
             kind=workload.kind.lower(),
             workload=workload.name,
@@ -138,7 +138,7 @@ def _left(
                     for each in terminating[:2]
                 ),
             ),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             remedy="wait for old Pods to be gone before testing",
             namespace=view.request.namespace,
             pod=old.name,

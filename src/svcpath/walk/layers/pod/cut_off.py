@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from svcpath.findings.finding import Evidence, Falsifier, Hypothesis, Standing
+from svcpath.findings.finding import Confidence, Disproof, Evidence, Hypothesis
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -38,8 +38,8 @@ def check(view: Scene, attempts: Reply) -> Asking[Mapping[str, Hypothesis]]:
             found[address] = Hypothesis(
                 f"node {node} is off, cut off or overloaded: no command reaches its Pods either",
                 "pod",
-                Standing.SUPPORTED,
+                Confidence.SUPPORTED,
                 evidence,
-                falsifier=Falsifier(again, "ending at once, with whatever code"),
+                disproof=Disproof(again, "ending at once, with whatever code"),
             )
     return found

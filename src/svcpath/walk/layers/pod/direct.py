@@ -14,7 +14,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts, Unanswered
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Falsifier, Finding, Hypothesis, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Disproof, Evidence, Finding, Gap, Hypothesis, Status
 from svcpath.findings.shell import shell
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene, host_port
@@ -22,11 +22,11 @@ from svcpath.walk.scene import EndpointView, Scene, host_port
 FAILED = ("refused", "timeout", "reset", "no-route", "error")
 
 
-def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Judgement:
+def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> CheckResult:
     """``cut_off``: by endpoint address, what is supported where its node takes no command either."""
     found = tried(view, attempts)
     if not found:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     phrases: list[str] = []
     quiet: list[str] = []
@@ -54,11 +54,11 @@ def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Ju
             first, *others = made.hypotheses
             made = msgspec.structs.replace(made, hypotheses=(first, rival, *others))
         findings.append(made)
-    gaps: tuple[NotTested, ...] = ()
+    gaps: tuple[Gap, ...] = ()
     if quiet:
         why = "nothing came back, which is not a refusal: only a reply of the application would show more"
-        gaps = (NotTested("pod", f"an answer to a datagram from {', '.join(quiet[:4])}", why),)
-    return Judgement(findings=tuple(findings), not_tested=gaps, phrase=", ".join(phrases[:4]))
+        gaps = (Gap("pod", f"an answer to a datagram from {', '.join(quiet[:4])}", why),)
+    return CheckResult(findings=tuple(findings), not_looked_at=gaps, phrase=", ".join(phrases[:4]))
 
 
 def lost(view: Scene, attempts: Reply) -> dict[str, tuple[EndpointView, Observation[Attempts]]]:
@@ -118,7 +118,7 @@ def _no_http(
         Status.FAIL if silent else Status.INCONCLUSIVE,
         f"{place} ({endpoint.who}) accepts connections and does not answer GET /: {attempt.error}",
         evidence=evidence,
-        standing=Standing.SUPPORTED if silent else Standing.POSSIBLE,
+        confidence=Confidence.SUPPORTED if silent else Confidence.POSSIBLE,
         share=f"1 of {len(view.usable)} backends" if len(view.usable) > 1 else "all new connections",
         namespace=view.request.namespace,
         pod=endpoint.who,
@@ -137,16 +137,16 @@ def _finding(
     others: tuple[Hypothesis, ...] = ()
     if code == "SP502":
         others = (
-            Hypothesis("a NetworkPolicy drops it", "pod", Standing.POSSIBLE, evidence),
-            Hypothesis("a route or return route between the nodes is missing", "pod", Standing.POSSIBLE, evidence),
-            Hypothesis("the application accepts and does not answer", "pod", Standing.POSSIBLE, evidence),
+            Hypothesis("a NetworkPolicy drops it", "pod", Confidence.POSSIBLE, evidence),
+            Hypothesis("a route or return route between the nodes is missing", "pod", Confidence.POSSIBLE, evidence),
+            Hypothesis("the application accepts and does not answer", "pod", Confidence.POSSIBLE, evidence),
         )
     found = finding(
         code,
         Status.FAIL,
         f"direct {'datagram' if attempt.protocol == 'UDP' else 'connection'} to {place} ({endpoint.who}): {attempt.outcome}{share}",
         evidence=evidence,
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         others=others,
         share=f"1 of {len(view.usable)} backends" if len(view.usable) > 1 else "all new connections",
         namespace=view.request.namespace,
@@ -167,5 +167,5 @@ def _asked_by_datagram(view: Scene, found: Finding, address: str, port: int) -> 
         port=port,
     )
     first, *others = found.hypotheses
-    first = msgspec.structs.replace(first, falsifier=Falsifier(command, "printing an answer, whatever it says"))
+    first = msgspec.structs.replace(first, disproof=Disproof(command, "printing an answer, whatever it says"))
     return msgspec.structs.replace(found, hypotheses=(first, *others))

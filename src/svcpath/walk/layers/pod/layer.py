@@ -7,7 +7,7 @@ from typing import Any
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Answer, Judgement, NotTested, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, answer
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -15,11 +15,11 @@ from svcpath.walk.layers.pod import cut_off, direct, one_family, other_policies,
 from svcpath.walk.scene import Scene, host_port
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     if not view.usable:
-        gap = NotTested("pod", "a direct connection", "no usable endpoint to connect to")
-        return answer([Judgement(not_tested=(gap,), looked=False)])
+        gap = Gap("pod", "a direct connection", "no usable endpoint to connect to")
+        return answer([CheckResult(not_looked_at=(gap,), looked=False)])
     attempts = yield from ask.one(
         Need(Kind.ATTEMPTS, pod=request.client, cost=Cost.PROBE, permission="create pods/exec")
     )
@@ -44,28 +44,28 @@ def layer(view: Scene) -> Asking[Answer]:
             url=f"http://{host_port(endpoint.address, number)}/",
         )
         tcp = port is None or (port.protocol or "TCP") == "TCP"
-        gap = NotTested(
+        gap = Gap(
             "pod",
             "a direct connection to the Pods",
             _why(attempts) if tcp else "only a reply of the application would show it",
             command if tcp else "",
             _tried(attempts) if tcp else (),
         )
-        judgements.append(Judgement(not_tested=(gap,), looked=False))
+        judgements.append(CheckResult(not_looked_at=(gap,), looked=False))
     judgements.append((yield from _client(request)))
     judgements.append((yield from other_policies.check(view, attempts)))
     return answer(judgements)
 
 
-def _client(request: Request) -> Asking[Judgement]:
+def _client(request: Request) -> Asking[CheckResult]:
     """A client that is named and not in the evidence: what its labels and addresses decide was not judged."""
     if not request.client_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     need = Need(Kind.POD, namespace=request.client_namespace, name=request.client_name, permission="get pods")
     reply = yield from ask.one(need)
     if reply.present:
-        return Judgement(looked=False)
-    gap = NotTested(
+        return CheckResult(looked=False)
+    gap = Gap(
         "pod",
         f"what holds for the client {request.client_namespace}/{request.client_name} (policies, addresses, dnsPolicy)",
         reply.why or "no such Pod in the evidence",
@@ -76,7 +76,7 @@ def _client(request: Request) -> Asking[Judgement]:
         ),
         reply.in_vain,
     )
-    return Judgement(not_tested=(gap,), looked=False)
+    return CheckResult(not_looked_at=(gap,), looked=False)
 
 
 def _tried(attempts: Reply) -> tuple[Observation[Any], ...]:

@@ -14,7 +14,7 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Falsifier, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Disproof, Evidence, Status
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -23,7 +23,7 @@ from svcpath.walk.scene import EndpointView, Scene, host_port
 from svcpath.walk.subjects.sockets import is_open
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     found = tried(view, attempts)
     views = {endpoint.address: endpoint for endpoint in view.usable}
     works = {
@@ -46,7 +46,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
             table = next(one for one in reply.present if "tcp6" in one.fact.covers)
             refused.append((endpoint, port, seen, table))
     if not refused:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     endpoint, port, seen, one = refused[0]
     place = host_port(endpoint.address, port)
     pods = len({each.who for each, _, _, _ in refused})
@@ -62,16 +62,16 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
             Evidence(f"{endpoint.who}: the only socket on port {port} is [::]", one),
             Evidence(f"{place}: refused; the same Pod answers over IPv6", seen),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         cause="the socket is IPV6_V6ONLY",
         details=("/proc/net/tcp6 does not show IPV6_V6ONLY: the connections tell it",),
         share="all new connections over IPv4",
     )
     first, *others = made.hypotheses
-    falsifier = Falsifier(command, f"listing the socket on port {port} without v6only:1")
-    return Judgement(
+    disproof = Disproof(command, f"listing the socket on port {port} without v6only:1")
+    return CheckResult(
         findings=(
-            msgspec.structs.replace(made, hypotheses=(msgspec.structs.replace(first, falsifier=falsifier), *others)),
+            msgspec.structs.replace(made, hypotheses=(msgspec.structs.replace(first, disproof=disproof), *others)),
         )
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import OtherObject
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.findings.finding import Judgement, NotTested
+from svcpath.findings.finding import CheckResult, Gap
 from svcpath.findings.shell import shell
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene, host_port
@@ -26,20 +26,20 @@ DENYING: dict[str, tuple[str, ...]] = {
 }
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     if attempts.present:
-        return Judgement(looked=False)  # the connections tell what all policies together do
+        return CheckResult(looked=False)  # the connections tell what all policies together do
     request = view.request
     namespaces = tuple(dict.fromkeys(one for one in (request.namespace, request.client_namespace) if one))
     replies = yield tuple(Need(Kind.OTHER_OBJECT, namespace=one) for one in namespaces)
     held = [one.fact for reply in replies for one in reply.present if _denies(one.fact)]
     if not held:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     named = ", ".join(dict.fromkeys(f"{one.kind} {one.name}" for one in held[:4]))
     more = f" and {len(held) - 4} more" if len(held) > 4 else ""
     port = next((number for one in view.usable[:1] for number, _ in view.asked_ports(one) if number is not None), 80)
     place = host_port(view.usable[0].address, port) if view.usable else "POD-ADDRESS"
-    gap = NotTested(
+    gap = Gap(
         "pod",
         f"what other policies allow ({named}{more})",
         "policies of other APIs than networking.k8s.io are not judged: a connection shows them",
@@ -50,7 +50,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
             url=f"http://{place}/",
         ),
     )
-    return Judgement(not_tested=(gap,), looked=False)
+    return CheckResult(not_looked_at=(gap,), looked=False)
 
 
 def _denies(one: object) -> bool:

@@ -13,7 +13,7 @@ from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.policies.network_policy import Decision, Peer, egress, ingress
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
@@ -21,7 +21,7 @@ from svcpath.walk.layers.pod import needs
 from svcpath.walk.scene import EndpointView, Scene, host_port
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     request = view.request
     policies = yield from ask.one(needs.policies(request))
     observed: list[Observation[NetworkPolicy]] = list(policies.present)
@@ -30,7 +30,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
         more = yield from ask.one(Need(Kind.NETWORK_POLICY, namespace=request.client_namespace))
         observed.extend(more.present)
     if not observed:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
     labels = {one.fact.name: one.fact.labels for one in namespaces.present}
     outcome = _outcomes(view, attempts)
@@ -65,7 +65,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
                 break
         if findings:
             break
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 Way = Callable[[int], Decision]
@@ -158,22 +158,22 @@ def _blocked(
         if one.fact.name in by_name
     )
     if outcome in ("ok", "http-error", "tls-error"):
-        status, standing = Status.PASS, Standing.REFUTED
+        status, confidence = Status.PASS, Confidence.REFUTED
         sentence = (
             f"NetworkPolicy {names} would not allow {client} to {place}, but the connection works: nothing enforces it"
         )
     elif outcome in ("timeout", "refused", "reset"):
-        status, standing = Status.FAIL, Standing.SUPPORTED
+        status, confidence = Status.FAIL, Confidence.SUPPORTED
         sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}), and the connection ended in {outcome}{translated}"
     else:
-        status, standing = Status.WARN, Standing.POSSIBLE
+        status, confidence = Status.WARN, Confidence.POSSIBLE
         sentence = f"NetworkPolicy {names} does not allow {client} to {place} ({direction}){translated}; no connection was tried"
     return finding(
         "SP503",
         status,
         sentence,
         evidence=evidence,
-        standing=standing,
+        confidence=confidence,
         remedy=f"Allow port {port}, the Pod's, in place of the Service's." if translated else "",
         namespace=view.request.client_namespace or view.request.namespace,
         client=view.request.client_name or "CLIENT-POD",

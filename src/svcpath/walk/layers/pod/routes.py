@@ -20,29 +20,29 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Hypothesis, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Hypothesis, Status
 from svcpath.models.dataplanes.routing import Way, way
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
-from svcpath.walk.layers.pod import direct, widths
-from svcpath.walk.layers.pod.widths import Hop
+from svcpath.walk.layers.pod import direct, mtu
+from svcpath.walk.layers.pod.mtu import NodeRoutes
 from svcpath.walk.scene import EndpointView, Scene
 
 #: Backends' nodes whose routes are read.
 MAX_NODES = 4
 
 
-class _Hop(Hop, frozen=True):
+class _Hop(NodeRoutes, frozen=True):
     """One node's tables, and what a connection that failed asks of them."""
 
     sysctls: Reply
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     lost = direct.lost(view, attempts)
     client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
     if not lost or client is None or not client.fact.spec.node_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     home = client.fact.spec.node_name
     theirs = [node for endpoint, _ in lost.values() if (node := node_of(endpoint))]
     names = list(dict.fromkeys([home, *theirs]))[: MAX_NODES + 1]
@@ -66,7 +66,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
             found = _filtered(there, client.fact, sender, address, ranges.get(home, ()), tried)
         if found is not None:
             findings.append(found)
-    return Judgement(findings=tuple(findings[:4]), looked=bool(findings))
+    return CheckResult(findings=tuple(findings[:4]), looked=bool(findings))
 
 
 def narrow_places(view: Scene, large: Iterable[tuple[str, Attempt]]) -> Asking[dict[str, Hypothesis]]:
@@ -82,7 +82,7 @@ def narrow_places(view: Scene, large: Iterable[tuple[str, Attempt]]) -> Asking[d
     for address, attempt in lost.items():
         sender = _sender(client.fact, address) if client else ""
         here, there = (hops.get(home), hops.get(nodes.get(address, ""))) if sender else (None, None)
-        found[address] = widths.hypothesis(view, attempt, address, sender, here, there)
+        found[address] = mtu.hypothesis(view, attempt, address, sender, here, there)
     return found
 
 
@@ -130,7 +130,7 @@ def _dead(hop: _Hop, target: str, source: str, who: str, tried: Evidence) -> Fin
         f"node {hop.node} has no way to {target} ({who}): {said}",
         evidence=(Evidence(f"{hop.node}: {said}", hop.observation), tried),
         # An explicit route names the address; that none fits leaves room for a table that was not shown.
-        standing=Standing.PROVEN if led.route is not None else Standing.SUPPORTED,
+        confidence=Confidence.PROVEN if led.route is not None else Confidence.SUPPORTED,
         cause=f"node {hop.node}: {said}",
         remedy=f"On node {hop.node} remove that route, or let the network plugin write its own anew.",
         share=f"packets through {hop.node} to {target}",
@@ -168,7 +168,7 @@ def _filtered(
             f"node {hop.node} drops what comes from {sender}: {key} is {value} (strict), packets come in by "
             f"{usual.route.device} and its route back is {back.said}",
             evidence=(Evidence(f"{key} = {value}", one), *evidence),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             layer="pod",
             remedy=f"On node {hop.node} remove the route {back.said}, or sysctl -w {key}=2.",
             share=f"connections from {sender} to Pods on {hop.node}",
@@ -180,7 +180,7 @@ def _filtered(
         f"node {hop.node} sends answers to {sender} by {back.route.device}, those to other Pods of "
         f"{client.spec.node_name} by {usual.route.device}",
         evidence=tuple(evidence),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         share=f"answers through {hop.node} to {sender}",
         node=hop.node,
         address=sender,

@@ -11,13 +11,13 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod import direct, routes
 from svcpath.walk.scene import Scene, host_port
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     small = direct.tried(view, attempts)
     large = _large(view, attempts)
     found = {}
@@ -47,7 +47,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
                         f"{attempt.client} to {place}, a small request: {answered[-1][0].status}", answered[-1][1]
                     ),
                 ),
-                standing=Standing.PROVEN if measured else Standing.SUPPORTED,
+                confidence=Confidence.PROVEN if measured else Confidence.SUPPORTED,
                 others=(places[address],),
                 share="requests larger than the path takes",
                 namespace=view.request.client_namespace or view.request.namespace,
@@ -57,7 +57,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
         )
     passed = [key for key, held in large.items() if all(each.status for each, _ in held)]
     phrase = f"large requests pass to {len(passed)} of {len(large)}" if passed and not findings else ""
-    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
+    return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
 
 def _large(view: Scene, attempts: Reply) -> dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]]:

@@ -13,13 +13,13 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import EndpointView, Scene
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     nodes = yield from ask.nodes()
     reports = yield from ask.one(Need(Kind.NODE_REPORT))
     findings = [*_dead_nodes(view, nodes, reports, _answering(attempts)), *_dead_pods(view)]
@@ -29,7 +29,7 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
     if not phrase and looked and not findings:
         count = len({endpoint.who for endpoint in view.usable if endpoint.pod})
         phrase = f"{count} Pod{'' if count == 1 else 's'} running"
-    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
+    return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
 
 
 def _answering(attempts: Reply) -> set[str]:
@@ -93,7 +93,7 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
                     for one in lost[:3]
                 ),
             ),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             details=("the data plane follows the slice and is right",),
             share=f"{len(lost)} of {total} backends",
             node=names[0],
@@ -114,7 +114,7 @@ def _unwell(view: Scene, unwell: Told) -> list[Finding]:
             Status.WARN,
             f"node {name} reports itself not ready: {unwell[name][0]}; {places} on it may stop answering and leave the slice",
             evidence=(Evidence(f"node {name}: {unwell[name][0]}", unwell[name][1]),),
-            standing=Standing.POSSIBLE,
+            confidence=Confidence.POSSIBLE,
             share=f"{len(there)} of {len(view.usable)} backends",
             node=name,
         )
@@ -156,7 +156,7 @@ def _dead_pods(view: Scene) -> list[Finding]:
             f"{len(bad)} of {len(view.usable)} backends do not run: {listed}"
             + (" (published before they are ready, as the Service asks)" if published else ""),
             evidence=tuple(Evidence(f"Pod {endpoint.who}: {why}", endpoint.pod) for endpoint, why in bad[:3]),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             share=f"{len(bad)} of {len(view.usable)} backends",
             namespace=view.request.namespace,
             pod=bad[0][0].who,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.walk.ask import Reply
-from svcpath.walk.layers.ports.proofs import evidence, falsifier
+from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.layers.ports.undeclared import undeclared
 from svcpath.walk.layers.ports.wording import details, remedy, sentence
 from svcpath.walk.scene import Scene
@@ -15,11 +15,11 @@ from svcpath.walk.subjects.sockets import OPEN, Link, Reach, answered, count_pod
 from svcpath.walk.subjects.target_ports import mesh_proxy
 
 
-def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
+def check(view: Scene, tables: Tables, attempts: Reply) -> CheckResult:
     if not view.usable:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
-    gaps: list[NotTested] = []
+    gaps: list[Gap] = []
     phrases: list[str] = []
     looked = False
     taken = answered(attempts)
@@ -43,7 +43,7 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> Judgement:
             phrases.append(
                 f"{port.port}/{port.protocol}: {count_pods(links)} of {count_pods(links)} Pods listen on {numbers(links)}"
             )
-    return Judgement(tuple(findings), tuple(gaps), ", ".join(phrases), looked=looked or bool(findings))
+    return CheckResult(tuple(findings), tuple(gaps), ", ".join(phrases), looked=looked or bool(findings))
 
 
 BAD = {
@@ -81,14 +81,14 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
                 Status.FAIL,
                 sentence(reach, bad, known, pods),
                 evidence=evidence(view, port, bad),
-                standing=Standing.PROVEN if proven and not meshed else Standing.SUPPORTED,
+                confidence=Confidence.PROVEN if proven and not meshed else Confidence.SUPPORTED,
                 against=()
                 if proven
                 else (Evidence(f"{link.protocol.lower()}6 was not looked at: an IPv6 wildcard may take it"),),
                 details=details(reach, link),
                 remedy=remedy(view, reach, port, bad, known),
                 share=share or "all new connections",
-                names=falsifier(view, link),
+                names=disproof(view, link),
             )
         )
     return findings

@@ -5,16 +5,16 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import Pod, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.selectors import as_text
 from svcpath.walk.subjects.target_ports import declared, is_named, named_ports, target_port
 
 
-def check(view: Scene) -> Judgement:
+def check(view: Scene) -> CheckResult:
     service = view.service
     if service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     pods = [one for one in view.selected if one.fact.spec.containers]
     findings: list[Finding] = []
     phrases: list[str] = []
@@ -24,7 +24,7 @@ def check(view: Scene) -> Judgement:
         if pods:
             findings.extend(_lookup(view, port, pods))
             phrases.extend(_numbers(port, pods))
-    return Judgement(findings=tuple(findings), phrase="; ".join(phrases), looked=bool(findings or phrases))
+    return CheckResult(findings=tuple(findings), phrase="; ".join(phrases), looked=bool(findings or phrases))
 
 
 def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> list[Finding]:
@@ -49,7 +49,7 @@ def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> lis
                 f'targetPort name "{name}" is missing in {len(lacking)} of {len(pods)} Pods ({gone}): '
                 "they get no connections",
                 evidence=tuple(Evidence(_declares(one.fact), one) for one in (*lacking[:3], *having[:1])),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 names={**values, "pod": lacking[0].fact.name},
             )
         )
@@ -64,7 +64,7 @@ def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> lis
                     f'duplicate port name "{name}" in one Pod ({one.fact.name}): only {numbers[0]} (first) is used, '
                     f"{rest} is unreachable through the Service; first match wins, by design",
                     evidence=(Evidence(_declares(one.fact), one),),
-                    standing=Standing.PROVEN,
+                    confidence=Confidence.PROVEN,
                     names={**values, "pod": one.fact.name},
                 )
             )
@@ -114,7 +114,7 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
                 for one in view.slices[:2]
             ),
         ),
-        standing=Standing.PROVEN if view.slices and not usable else Standing.SUPPORTED,
+        confidence=Confidence.PROVEN if view.slices and not usable else Confidence.SUPPORTED,
         remedy=mend,
         share="all new connections",
         names=values,

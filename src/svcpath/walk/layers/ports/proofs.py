@@ -45,7 +45,7 @@ def _listens(table: SocketTable, protocol: str) -> str:
     return f"listens on {', '.join(places[:5])} only ({which})" if places else f"listens nowhere ({which})"
 
 
-def falsifier(view: Scene, link: Link) -> dict[str, object]:
+def disproof(view: Scene, link: Link) -> dict[str, object]:
     family = link.endpoint.family or 4
     tables = {
         ("TCP", 4): "/proc/net/tcp /proc/net/tcp6",

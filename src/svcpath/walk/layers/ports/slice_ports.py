@@ -8,25 +8,25 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import EndpointPort, EndpointSlice, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.slices import CONTROLLER
 from svcpath.walk.subjects.target_ports import is_named, target_port
 
 
-def check(view: Scene) -> Judgement:
+def check(view: Scene) -> CheckResult:
     service = view.service
     if service is None or not view.slices:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     filled = [one for one in view.slices if one.fact.endpoints]
     if not filled:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     for port in view.service_ports:
         findings.extend(_join(view, port, filled))
         findings.extend(_numbers(view, port))
     phrase = _phrase(view)
-    return Judgement(
+    return CheckResult(
         findings=tuple(findings), phrase="" if findings else phrase, looked=bool(findings or phrase or view.usable)
     )
 
@@ -73,7 +73,7 @@ def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice
                 Status.FAIL,
                 f"Service port {port.port} is {port.protocol}, slice {one.fact.name} carries {_label(other)}: no backend{refused}",
                 evidence=_pair(view, port, one, other),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 share="all new connections",
                 remedy=f"protocol: {other.protocol or 'TCP'} in the Service port, or {port.protocol} in the slice",
                 namespace=service.namespace,
@@ -90,7 +90,7 @@ def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice
             f'slice port name "{other.name or ""}" != Service port name "{port.name}": no backend{refused}; '
             "names must match exactly, numbers do not matter",
             evidence=_pair(view, port, one, other),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             share="all new connections",
             remedy=f'name the port of slice {one.fact.name} "{port.name}"'
             + (" (leave the name out)" if not port.name else ""),
@@ -124,7 +124,7 @@ def _portless(view: Scene, port: ServicePort, filled: list[Observation[EndpointS
         f"slices {names} carry no port for Service port {port.port}/{port.protocol}{target}: "
         f"{len(view.ready)} ready addresses, 0 usable (no port)",
         evidence=tuple(Evidence(f"slice {one.fact.name}: ports empty", one) for one in filled[:3]),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=view.request.namespace,
         service=view.request.service,
@@ -140,7 +140,7 @@ def _none_ready(view: Scene, port: ServicePort, joined: list[Observation[Endpoin
         f"{len(view.usable)} ready endpoints carry no port for Service port {port.port}/{port.protocol}, and none that carries "
         f"it is ready ({', '.join(waiting[:3])}): no backend",
         evidence=tuple(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in joined[:3]),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=view.request.namespace,
         service=view.request.service,
@@ -178,7 +178,7 @@ def _numbers(view: Scene, port: ServicePort) -> list[Finding]:
                     Evidence(f"Service {service.name}: targetPort {port.target_port}", view.service_observation),
                     Evidence(f"slice {endpoint.slice.name}: port {found.port}", endpoint.observation),
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 namespace=service.namespace,
                 service=service.name,
             )

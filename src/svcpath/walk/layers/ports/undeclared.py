@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, NotTested, Standing, Status
+from svcpath.findings.finding import Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
-from svcpath.walk.layers.ports.proofs import evidence, falsifier
+from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.probed_ports import probed
 from svcpath.walk.subjects.sockets import Link, Reach, count_pods, numbers
@@ -15,10 +15,10 @@ from svcpath.walk.subjects.target_ports import declared
 
 def undeclared(
     view: Scene, port: ServicePort, unknown: list[Link], *, known: int, links: list[Link]
-) -> tuple[list[Finding], NotTested]:
+) -> tuple[list[Finding], Gap]:
     """No socket list: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
     link = unknown[0]
-    names = falsifier(view, link)
+    names = disproof(view, link)
     command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
     who = list(dict.fromkeys(each.endpoint.who for each in unknown))
     pods = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
@@ -27,7 +27,7 @@ def undeclared(
         why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
     elif all(each.reach is Reach.DOUBTED for each in unknown):
         why = f"the list shows no open port, yet {numbers(unknown)} answered a probe or a connection: it is cut or old"
-    gap = NotTested("ports", f"the listening sockets of {pods}", why, command)
+    gap = Gap("ports", f"the listening sockets of {pods}", why, command)
     halves = [each for each in unknown if each.reach is Reach.HALF]
     if halves:
         return [_half(view, port, halves, known)], gap
@@ -45,7 +45,7 @@ def undeclared(
         evidence=tuple(
             Evidence(f"Pod {each.endpoint.who} declares other ports", each.endpoint.pod) for each in suspicious[:3]
         ),
-        standing=Standing.POSSIBLE,
+        confidence=Confidence.POSSIBLE,
         cause=f"nothing listens on {numbers(suspicious)}",
         names=names,
     )
@@ -65,10 +65,10 @@ def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Fin
         f"no IPv4 socket takes {numbers(halves)}/{link.protocol} in {count_pods(halves)} Pods{listen}; "
         f"{table}6, where a wildcard takes IPv4 too, was not looked at",
         evidence=evidence(view, port, halves),
-        standing=Standing.SUPPORTED if declared_elsewhere else Standing.POSSIBLE,
+        confidence=Confidence.SUPPORTED if declared_elsewhere else Confidence.POSSIBLE,
         cause=f"nothing listens on {numbers(halves)}",
         share="all new connections" if declared_elsewhere else "",
-        names=falsifier(view, link),
+        names=disproof(view, link),
     )
 
 

@@ -6,10 +6,10 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.resolvers import Answer, Query, build, resolve, search_list
 from svcpath.models.resolvers.registry import nameservers
-from svcpath.walk.layers.resolution.compare import Seen, resolvers_of
+from svcpath.walk.layers.resolution.compare import ResolverResult, resolvers_of
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.cluster_dns import ClusterDns
@@ -48,41 +48,41 @@ def own_servers(pod: Pod) -> str:
     return f"dnsPolicy {policy}" if policy in ("Default", "None") else ""
 
 
-def nodes_servers(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+def nodes_servers(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> CheckResult:
     """A Pod that gets its node's resolv.conf, which nobody recorded: as a rule that one knows no Service."""
     pod = client.pod.fact if client.pod else None
     if view.service is None or pod is None or client.conf is not None or answering.recorded:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     why = own_servers(pod)
     more = (pod.spec.dns_config.nameservers or ()) if pod.spec.dns_config else ()
     aliases = {name for one in pod.spec.host_aliases or () for name in one.hostnames or ()}
     if not why or more or aliases & set(client.names):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     found = finding(
         "SP109",
         Status.WARN,
         f"{client.label} gets the resolv.conf of its node ({why}), and a node's servers as a rule know no Service names; "
         "that file was not looked at",
         evidence=(Evidence(f"Pod {pod.name}: {why}", client.pod),),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         namespace=pod.namespace,
         pod=pod.name,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))
 
 
-def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> CheckResult:
     """The name of a Service asked of a server that does not know it."""
     if view.service is None or answering.recorded:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     pod = client.pod.fact if client.pod else None
     if asks_cluster_dns(client, dns, answering) is not False:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     servers = ", ".join(nameservers(client.conf)) if client.conf is not None else "the node's servers"
     wanted = ", ".join(dns.service.fact.cluster_ips) if dns.service else "the cluster DNS"
     policy = (own_servers(pod) or f"dnsPolicy {pod.spec.dns_policy or 'ClusterFirst'}") if pod else ""
     why = f" ({policy})" if policy else ""
-    return Judgement(
+    return CheckResult(
         findings=(
             finding(
                 "SP109",
@@ -93,7 +93,7 @@ def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns,
                     *((Evidence(f"Pod {pod.name}: {policy}", client.pod),) if pod is not None else ()),
                     Evidence(f"Service {dns.name}: {wanted}", dns.service),
                 ),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 namespace=request.client_namespace or request.namespace,
                 pod=client.label,
             ),
@@ -101,16 +101,16 @@ def other_server(request: Request, view: Scene, client: Client, dns: ClusterDns,
     )
 
 
-def fits(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Judgement:
+def fits(request: Request, view: Scene, client: Client, seen: list[ResolverResult]) -> CheckResult:
     """A lookup that succeeds with an address that is not the Service's."""
     service = view.service
     if service is None or service.is_external_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     right = {canonical(ip) for ip in service.cluster_ips}
     if service.is_headless:
         right = {endpoint.address for endpoint in view.endpoints}
     if not right:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     for one in seen:
         outcome = one.outcome
         if outcome is None or not outcome.ok or not _is_service_name(view, one.name, client):
@@ -121,7 +121,7 @@ def fits(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Jud
         given = ", ".join(outcome.addresses[:3])
         cause = "the hosts file ends the lookup before DNS is asked" if from_hosts else "another source answered"
         wanted = "its endpoints are" if service.is_headless else "its cluster IP is"
-        return Judgement(
+        return CheckResult(
             findings=(
                 finding(
                     "SP107" if from_hosts else "SP121",
@@ -135,32 +135,32 @@ def fits(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Jud
                         ),
                         Evidence(f"Service {service.name}", view.service_observation),
                     ),
-                    standing=Standing.PROVEN if from_hosts else Standing.SUPPORTED,
+                    confidence=Confidence.PROVEN if from_hosts else Confidence.SUPPORTED,
                     namespace=request.client_namespace or request.namespace,
                     pod=client.label,
                     service=service.name,
                 ),
             )
         )
-    return Judgement(looked=False)
+    return CheckResult(looked=False)
 
 
-def never_asked(request: Request, view: Scene, client: Client, seen: list[Seen], served: str) -> Judgement:
+def never_asked(request: Request, view: Scene, client: Client, seen: list[ResolverResult], served: str) -> CheckResult:
     """A name that means the Service and is asked outside its zone alone: whatever an upstream says, it is not the Service.
     ``served`` is the zone that a Corefile in the evidence serves."""
     service = view.service
     if service is None or service.is_external_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     own = f"{service.name}.{service.namespace}.svc."
     record = f"{own}{cluster_domain(client) or served or 'CLUSTER-DOMAIN'}"
-    missing: dict[str, list[Seen]] = {}
+    missing: dict[str, list[ResolverResult]] = {}
     for one in seen:
         asked = {query.name.rstrip(".").lower() for trace in one.resolution.traces for query in trace.queries}
         reached = any(name.startswith(own.lower()) for name in asked)
         if one.outcome is None and asked and not reached and _is_service_name(view, one.name, client):
             missing.setdefault(one.name, []).append(one)
     if not missing:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     name, those = next(iter(missing.items()))
     who = ", ".join(one.resolver for one in those)
     candidates = ", ".join(those[0].candidates[:4])
@@ -171,13 +171,13 @@ def never_asked(request: Request, view: Scene, client: Client, seen: list[Seen],
         Status.WARN,
         f"{name} as written never asks for {record} with {who}: {candidates} lies outside the cluster's zone{also}",
         evidence=(*client.conf_evidence, Evidence(f"Service {service.name}", view.service_observation)),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         namespace=request.client_namespace or request.namespace,
         pod=client.label if client.pod else "CLIENT-POD",
         name=name,
         record=record,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))
 
 
 def _is_service_name(view: Scene, name: str, client: Client) -> bool:
@@ -206,12 +206,12 @@ class _OnlyAsIs:
         return Answer("NXDOMAIN")
 
 
-def amplification(client: Client) -> Judgement:
+def amplification(client: Client) -> CheckResult:
     """Queries per lookup of an outside name, where search domains beyond the cluster's three multiply them."""
     conf = client.conf
     domain = cluster_domain(client)
     if conf is None or not domain:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     suffixes = search_list(conf)
     extra = [
         one
@@ -240,10 +240,10 @@ def amplification(client: Client) -> Judgement:
                 f"{name} with {build(resolver, around).title}: {candidates} candidates x {each} = {len(queries)} queries per lookup, "
                 f"{wasted} wasted; extra search domains {listed} are listed",
                 evidence=(Evidence(f"{client.label}'s resolv.conf: search {' '.join(suffixes)}", client.resolv_conf),),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 remedy=f"set ndots:{max(1, min(dots, 2))} through dnsConfig, or write {name}. with a trailing dot",
                 namespace=client.pod.fact.namespace if client.pod else "NAMESPACE",
                 pod=client.label if client.pod else "CLIENT-POD",
             )
         )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))

@@ -12,7 +12,7 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.subjects.readiness import why_not_ready
 
@@ -20,7 +20,7 @@ LOOP = re.compile(r"\[FATAL\] plugin/loop: Loop \(([^)]*)\) detected for zone \"
 ERROR = re.compile(r"\[ERROR\] plugin/errors: \d+ (\S+)\.? (\S+): (.*)")
 
 
-def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> Judgement:
+def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> CheckResult:
     """``names`` are what the client asks for: only errors about them count, a log holds many that are old."""
     loop = _loop(dns)
     findings: list[Finding] = [*loop, *_errors(dns, names)]
@@ -32,7 +32,7 @@ def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> Judgement:
     if sick and (ready or not dns.slices) and not loop:
         findings.append(_sick(dns, sick))
     # A DNS that is up says nothing yet about the name: only its faults count as having looked.
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _loop(dns: ClusterDns) -> list[Finding]:
@@ -65,7 +65,7 @@ def _loop(dns: ClusterDns) -> list[Finding]:
                     ),
                     *(Evidence(f"slice {each.fact.name}: no endpoint ready", each) for each in dns.slices[:1]),
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 remedy="fix the kubelet's resolvConf (/run/systemd/resolve/resolv.conf) and restart the CoreDNS Pods; "
                 "deleting the loop plugin only hides it",
                 share="every lookup through the cluster DNS",
@@ -93,7 +93,7 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
             Status.WARN,
             f"CoreDNS logs {len(held)} errors about {asked}: {why[:200]}",
             evidence=(Evidence(f"log: {asked}: {why[:200]}", one),),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             names={"name": asked},
         )
     ]
@@ -110,7 +110,7 @@ def _no_endpoint(dns: ClusterDns) -> Finding:
             *(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in dns.slices[:2]),
             *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact)}", one) for one in dns.pods[:3]),
         ),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         share="every lookup through the cluster DNS",
         dns_service=dns.name,
     )
@@ -123,6 +123,6 @@ def _sick(dns: ClusterDns, sick: list[Observation[Pod]]) -> Finding:
         Status.WARN,
         f"{len(sick)} of {len(dns.pods)} CoreDNS Pods are not ready ({whys})",
         evidence=tuple(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact)}", one) for one in sick[:3]),
-        standing=Standing.PROVEN,
+        confidence=Confidence.PROVEN,
         names={"zone": "."},
     )

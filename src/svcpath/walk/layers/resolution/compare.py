@@ -1,6 +1,6 @@
 """The name through the resolver models: whose lookup succeeds, where they part, and what would mend it.
 
-Judgement: a fault if the client's resolver is known (named with ``--resolver``, by the evidence, or by the container's
+CheckResult: a fault if the client's resolver is known (named with ``--resolver``, by the evidence, or by the container's
 runtime) and fails; with an unknown client a fault if all fail and a warning if some do. Resolvers that never search
 (Node's resolve4, nginx, dnspython's default) fail for every short name by design, so they count only when named.
 """
@@ -12,9 +12,9 @@ import msgspec
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
-from svcpath.models.resolvers import Mend, Outcome, Resolution, World, canonical
+from svcpath.models.resolvers import LookupOutcome, Mend, Resolution, World, canonical
 from svcpath.models.resolvers.compare import line, mends
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
@@ -25,7 +25,7 @@ OLD_MUSL = "musl-1.2.3"
 SEARCHING = ("musl", OLD_MUSL, "glibc", "go", "c-ares", "hickory")
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ResolverResult(msgspec.Struct, frozen=True):
     """One name through one resolver."""
 
     name: str
@@ -34,7 +34,7 @@ class Seen(msgspec.Struct, frozen=True):
     mends: tuple[Mend, ...] = ()
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> LookupOutcome | None:
         return self.resolution.outcome
 
     @property
@@ -66,31 +66,31 @@ def resolvers_of(client: Client) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def look(client: Client, world: World) -> list[Seen]:
+def look(client: Client, world: World) -> list[ResolverResult]:
     """Every name of the client through each of its resolvers (of an unknown client: through those that search)."""
     surroundings = environment(client)
     chosen = resolvers_of(client) or SEARCHING
-    seen: list[Seen] = []
+    seen: list[ResolverResult] = []
     for name in client.names:
         lines = tuple(line(resolver, name, surroundings, world) for resolver in chosen)
         # Each change is a lookup for each resolver: only where one of them fails.
         fails = any(entry.resolves is False for entry in lines)
         helping = mends(name, surroundings, world, lines) if fails else ()
-        seen.extend(Seen(name, entry.resolver, entry.resolution, helping) for entry in lines)
+        seen.extend(ResolverResult(name, entry.resolver, entry.resolution, helping) for entry in lines)
     return seen
 
 
 def check(
     request: Request,
     client: Client,
-    seen: list[Seen],
+    seen: list[ResolverResult],
     evidence: tuple[Evidence, ...],
-) -> Judgement:
+) -> CheckResult:
     """``evidence`` is what the answers rest on: recorded ones, or the Corefile and its lines that shape them."""
     if not seen:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
-    gaps: list[NotTested] = []
+    gaps: list[Gap] = []
     phrases: list[str] = []
     known = bool(resolvers_of(client))
     looked = False
@@ -109,7 +109,7 @@ def check(
                 dict.fromkeys(text for one in unsure for trace in one.resolution.traces[:1] for text in trace.assumed)
             )
             gaps.append(
-                NotTested(
+                Gap(
                     "resolution",
                     f"what answers {name} for {', '.join(one.resolver for one in unsure)}",
                     why[:300] or "the answers are not known",
@@ -121,10 +121,10 @@ def check(
                     ),
                 )
             )
-    return Judgement(tuple(findings), tuple(gaps), "; ".join(phrases), looked=looked)
+    return CheckResult(tuple(findings), tuple(gaps), "; ".join(phrases), looked=looked)
 
 
-def _phrase(working: list[Seen]) -> str:
+def _phrase(working: list[ResolverResult]) -> str:
     one = working[0]
     outcome = one.outcome
     if outcome is None:
@@ -137,8 +137,8 @@ def _failure(
     request: Request,
     client: Client,
     name: str,
-    failing: list[Seen],
-    working: list[Seen],
+    failing: list[ResolverResult],
+    working: list[ResolverResult],
     evidence: tuple[Evidence, ...],
     *,
     known: bool,
@@ -162,7 +162,7 @@ def _failure(
             *client.conf_evidence,
             *evidence[:3],
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         details=_details(code, failing, working),
         remedy=_mend(code, failing),
         share="every lookup of this name"
@@ -176,16 +176,16 @@ def _failure(
     )
 
 
-def _by_outcome(failing: list[Seen]) -> list[Seen]:
+def _by_outcome(failing: list[ResolverResult]) -> list[ResolverResult]:
     """One of each different error."""
-    kept: dict[tuple[object, ...], Seen] = {}
+    kept: dict[tuple[object, ...], ResolverResult] = {}
     for one in failing:
         if one.outcome is not None:
             kept.setdefault(one.outcome.same, one)
     return list(kept.values())
 
 
-def _error(one: Seen) -> str:
+def _error(one: ResolverResult) -> str:
     outcome = one.outcome
     if outcome is None:
         return "open"
@@ -193,7 +193,7 @@ def _error(one: Seen) -> str:
     return f'{outcome.code}{number} "{outcome.text}"'
 
 
-def _answer(one: Seen, stop: str) -> str:
+def _answer(one: ResolverResult, stop: str) -> str:
     labels = [
         answer.label
         for step in one.resolution.trace.steps
@@ -203,7 +203,7 @@ def _answer(one: Seen, stop: str) -> str:
     return ", ".join(dict.fromkeys(labels)) or "not asked"
 
 
-def _code(client: Client, failing: list[Seen], working: list[Seen]) -> str:
+def _code(client: Client, failing: list[ResolverResult], working: list[ResolverResult]) -> str:
     conf = client.conf or ""
     searches = [line.split()[1:] for line in conf.splitlines() if line.startswith(("search ", "search\t"))]
     if searches and "." in searches[-1] and any(one.resolver == OLD_MUSL for one in failing):
@@ -211,7 +211,7 @@ def _code(client: Client, failing: list[Seen], working: list[Seen]) -> str:
     return "SP102" if working else "SP101"
 
 
-def _details(code: str, failing: list[Seen], working: list[Seen]) -> tuple[str, ...]:
+def _details(code: str, failing: list[ResolverResult], working: list[ResolverResult]) -> tuple[str, ...]:
     details = []
     for one in _by_outcome(failing):
         outcome = one.outcome
@@ -233,7 +233,7 @@ def _details(code: str, failing: list[Seen], working: list[Seen]) -> tuple[str, 
     return tuple(details)
 
 
-def _mend(code: str, failing: list[Seen]) -> str:
+def _mend(code: str, failing: list[ResolverResult]) -> str:
     """The changes that, re-run through the models, let every resolver succeed; else those that help some."""
     if code == "SP103":
         return 'remove the bad entry "." from the search line (kubelet --resolv-conf) and recreate the Pod'

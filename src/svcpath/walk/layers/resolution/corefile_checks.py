@@ -12,14 +12,14 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.resolvers import search_list
 from svcpath.models.resolvers.servers.coredns_plugins import targets_of
 from svcpath.models.resolvers.servers.corefile import Directive, ServerBlock
 from svcpath.models.resolvers.servers.corefile_lint import PLACEHOLDERS, Lint, lint
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.cluster_dns import ClusterDns
-from svcpath.walk.names.world import Answering, Config
+from svcpath.walk.names.world import Answering, CorefileFound
 
 CODES = {
     "no-cluster-zone": "SP112",
@@ -40,7 +40,7 @@ def cluster_domain(client: Client) -> str:
     return ""
 
 
-def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
+def check(client: Client, dns: ClusterDns, answering: Answering) -> CheckResult:
     findings: list[Finding] = []
     domain = cluster_domain(client)
     own = {canonical(ip) for ip in dns.service.fact.cluster_ips} if dns.service else set()
@@ -65,11 +65,11 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> Judgement:
                 Status.INCONCLUSIVE if cut else Status.FAIL,
                 f"the Corefile does not parse{so}: {why}",
                 evidence=(Evidence(why, observation),),
-                standing=None,
+                confidence=None,
                 layer="resolution",
             )
         )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _may_be_cut(observation: Observation[Any]) -> bool:
@@ -78,7 +78,7 @@ def _may_be_cut(observation: Observation[Any]) -> bool:
     return bool(text) and not text.endswith("\n")
 
 
-def domain_of(config: Config) -> str:
+def domain_of(config: CorefileFound) -> str:
     """The first forward zone that the kubernetes plugin names."""
     for _, plugin in config.corefile.plugins("kubernetes"):
         for zone in plugin.args:
@@ -87,7 +87,7 @@ def domain_of(config: Config) -> str:
     return ""
 
 
-def _fault(one: Lint, config: Config, domain: str, dns: ClusterDns) -> list[Finding]:
+def _fault(one: Lint, config: CorefileFound, domain: str, dns: ClusterDns) -> list[Finding]:
     code = CODES[one.code]
     if code == "SP112" and not domain:
         return []  # without a client nobody says that this server has to serve the cluster zone
@@ -98,14 +98,14 @@ def _fault(one: Lint, config: Config, domain: str, dns: ClusterDns) -> list[Find
             Status.FAIL,
             f"Corefile line {one.line}: {one.sentence}",
             evidence=(Evidence(f"Corefile ({where}), line {one.line}", config.observation),),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             share="every name of the cluster zone" if one.code in OF_CLUSTER_ZONE else "names outside the cluster zone",
             names={"domain": domain},
         )
     ]
 
 
-def _local_upstream(config: Config, domain: str, dns: ClusterDns, answering: Answering) -> list[Finding]:
+def _local_upstream(config: CorefileFound, domain: str, dns: ClusterDns, answering: Answering) -> list[Finding]:
     """NodeLocal DNSCache: the block of the cluster zone forwards over TCP to a Service that has no TCP port."""
     findings = []
     for block in config.corefile.blocks:
@@ -134,7 +134,7 @@ def _upstreams(plugin: Directive, answering: Answering) -> list[Observation[Serv
 
 
 def _no_tcp(
-    block: ServerBlock, plugin: Directive, service: Observation[Service], config: Config, dns: ClusterDns
+    block: ServerBlock, plugin: Directive, service: Observation[Service], config: CorefileFound, dns: ClusterDns
 ) -> Finding:
     zones = ", ".join(zone.name.rstrip(".") or "." for zone in block.zones)
     address = service.fact.cluster_ips[0] if service.fact.cluster_ips else ""
@@ -157,7 +157,7 @@ def _no_tcp(
             ),
             *log,
         ),
-        standing=Standing.PROVEN if log else Standing.SUPPORTED,
+        confidence=Confidence.PROVEN if log else Confidence.SUPPORTED,
         details=("__PILLAR__*__ placeholders are replaced by node-cache at run time, not an error by themselves",)
         if placeholder
         else (),

@@ -15,7 +15,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.policies.network_policy import Decision, Peer, egress, may_leave
 from svcpath.models.resolvers.registry import nameservers
 from svcpath.walk import ask
@@ -36,35 +36,35 @@ _UNANSWERED = frozenset({"-3", "EAI_AGAIN", "ETIMEOUT", "ETIMEDOUT", "TIMEOUT"})
 _UDP_BYTES = 512
 
 
-def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Asking[Judgement]:
+def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Asking[CheckResult]:
     pod = client.pod.fact if client.pod else None
     if pod is None or pod.spec.host_network or own_servers(pod) or _on_the_node(client, dns, answering):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     reply = yield from ask.one(
         Need(Kind.NETWORK_POLICY, namespace=pod.namespace, permission="list networkpolicies.networking.k8s.io")
     )
     observed: list[Observation[NetworkPolicy]] = list(reply.present)
     if not observed:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
     labels = {one.fact.name: one.fact.labels for one in namespaces.present}
     policies = [one.fact for one in observed]
     if _closed(view, policies, pod, labels) or (not dns.pods and any(one.fact.endpoints for one in dns.slices)):
         # Nothing gets out: the pod layer says so of the Service's own Pods. Or there are DNS Pods that were not read.
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     udp = _decide(policies, pod, dns, labels, "UDP")
     tcp = _decide(policies, pod, dns, labels, "TCP")
     bytes_ = _answer_bytes(view)
     if udp.allowed is not False and (tcp.allowed is not False or bytes_ <= _UDP_BYTES):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     lookups = yield from ask.one(lookups_of(request, client.names))
     seen = [(lookup, one) for one in lookups.present for lookup in one.fact.lookups]
     if any(lookup.addresses for lookup, _ in seen):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     silent = [(lookup, one) for lookup, one in seen if lookup.code.upper() in _UNANSWERED]
     decision = udp if udp.allowed is False else tcp
     selecting = [one for one in observed if one.fact in decision.policies]
-    return Judgement(findings=(_blocked(request, client, selecting, silent, udp, bytes_),))
+    return CheckResult(findings=(_blocked(request, client, selecting, silent, udp, bytes_),))
 
 
 def _decide(
@@ -162,7 +162,7 @@ def _blocked(
                 for lookup, one in silent[:2]
             ),
         ),
-        standing=Standing.SUPPORTED if timed_out else Standing.POSSIBLE,
+        confidence=Confidence.SUPPORTED if timed_out else Confidence.POSSIBLE,
         cause=cause,
         namespace=request.client_namespace or request.namespace,
         pod=client.label,

@@ -9,17 +9,17 @@ from __future__ import annotations
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
-from svcpath.walk.layers.resolution.compare import Seen
+from svcpath.walk.layers.resolution.compare import ResolverResult
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.layers.resolution.exact import denied, lookups
 from svcpath.walk.names.client import Client
 from svcpath.walk.scene import Scene
 
 
-def check(request: Request, view: Scene, client: Client, seen: list[Seen]) -> Asking[Judgement]:
+def check(request: Request, view: Scene, client: Client, seen: list[ResolverResult]) -> Asking[CheckResult]:
     """Of names that are denied, in recorded lookups or by the models (``seen``)."""
     looked = yield from lookups(request, client, client.names)
     failed = dict.fromkeys(lookup.name for lookup, _ in looked if denied(lookup))
@@ -41,7 +41,7 @@ def check(request: Request, view: Scene, client: Client, seen: list[Seen]) -> As
         (here,) = yield (Need(Kind.SERVICE, namespace=namespace, name=service, permission="get services"),)
         there = ", ".join(one.fact.namespace for one in same[:4])
         right = f"{service}.{same[0].fact.namespace}"
-        return Judgement(
+        return CheckResult(
             findings=(
                 finding(
                     "SP119",
@@ -56,7 +56,7 @@ def check(request: Request, view: Scene, client: Client, seen: list[Seen]) -> As
                         *client.conf_evidence,
                         *(Evidence(f"Service {service} in namespace {one.fact.namespace}", one) for one in same[:2]),
                     ),
-                    standing=Standing.PROVEN if here.absent else Standing.SUPPORTED,
+                    confidence=Confidence.PROVEN if here.absent else Confidence.SUPPORTED,
                     remedy=f"ask for {right}, or make the Service in {namespace}",
                     share="every lookup of this name",
                     namespace=namespace,
@@ -64,7 +64,7 @@ def check(request: Request, view: Scene, client: Client, seen: list[Seen]) -> As
                 ),
             )
         )
-    return Judgement(looked=False)
+    return CheckResult(looked=False)
 
 
 def _meant(name: str, request: Request, domain: str) -> tuple[str, str] | None:

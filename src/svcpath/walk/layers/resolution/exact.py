@@ -16,12 +16,12 @@ from svcpath.evidence.facts.dns import DnsAnswer, Lookup
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
-from svcpath.models.resolvers import Answer, Layered, Query, RecordedWorld, Unknown, World
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.models.resolvers import Answer, Layered, Query, RecordedWorld, UnknownAnswer, World
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.client_checks import asks_cluster_dns
-from svcpath.walk.layers.resolution.compare import Seen, look
+from svcpath.walk.layers.resolution.compare import ResolverResult, look
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.layers.resolution.recorded import NOT_A_RESOLVER
 from svcpath.walk.names.client import Client
@@ -71,17 +71,19 @@ def answers(looked: Looked) -> tuple[DnsAnswer, ...]:
     return tuple(rows)
 
 
-def open_names(seen: list[Seen], world: World) -> tuple[str, ...]:
+def open_names(seen: list[ResolverResult], world: World) -> tuple[str, ...]:
     """The names on whose answer the outcome of a lookup hangs, absolute."""
     names: dict[str, None] = {}
     for one in seen:
         if one.outcome is None:
             asked = (query for trace in one.resolution.traces for query in trace.queries)
-            names |= {f"{query.name.rstrip('.')}.": None for query in asked if isinstance(world.answer(query), Unknown)}
+            names |= {
+                f"{query.name.rstrip('.')}.": None for query in asked if isinstance(world.answer(query), UnknownAnswer)
+            }
     return tuple(names)[:MAX_NAMES]
 
 
-def decided(request: Request, client: Client, world: World, seen: list[Seen]) -> Asking[list[Seen]]:
+def decided(request: Request, client: Client, world: World, seen: list[ResolverResult]) -> Asking[list[ResolverResult]]:
     """What the client's resolvers make of ``world``, where a resolver that was named and that the container lacks gets the
     answers on which it hangs."""
     own = yield from lookups(request, client, client.names)
@@ -91,7 +93,9 @@ def decided(request: Request, client: Client, world: World, seen: list[Seen]) ->
     return look(client, Layered((RecordedWorld(rows), world))) if rows else seen
 
 
-def refused(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> Asking[Judgement]:
+def refused(
+    request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering
+) -> Asking[CheckResult]:
     """The Service's own record, denied while the Service is there and the Corefile serves its zone.
 
     ``dns`` and ``answering`` are the cluster DNS as it should answer. Only a client that asks it is judged.
@@ -99,22 +103,22 @@ def refused(request: Request, view: Scene, client: Client, dns: ClusterDns, answ
     service = view.service
     domain = cluster_domain(client)
     if service is None or service.is_external_name or service.is_headless or not service.cluster_ips or not domain:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     if answering.model is None or asks_cluster_dns(client, dns, answering) is False:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     right = {canonical(ip) for ip in service.cluster_ips}
     record = f"{service.name}.{service.namespace}.svc.{domain}."
     own = yield from lookups(request, client, client.names)
     if not any(denied(lookup) for lookup, _ in own):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     given = [answering.model.answer(Query(record.rstrip("."), kind, "")) for kind in ("A", "AAAA")]
     if not any(isinstance(one, Answer) and right & {canonical(ip) for ip in one.addresses} for one in given):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     short = (service.name, f"{service.name}.{service.namespace}", f"{service.name}.{service.namespace}.svc")
     every = yield from lookups(request, client, (record,), (*short, record.rstrip(".")))
     looked = tuple(each for each in every if each[0].name.endswith("."))
     if not looked or any(each.addresses for each, _ in (*every, *own)) or not all(denied(each) for each, _ in looked):
-        return Judgement(looked=False)  # some lookup has it: one server of several, or the Service was just made
+        return CheckResult(looked=False)  # some lookup has it: one server of several, or the Service was just made
     log = next(((lines[-1], one) for one in dns.logs if (lines := _WATCH.findall(one.fact.text))), None)
     found = finding(
         "SP123",
@@ -130,11 +134,11 @@ def refused(request: Request, view: Scene, client: Client, dns: ClusterDns, answ
             *answering.evidence[:1],
             *((Evidence(f"CoreDNS log: {log[0].strip()[:200]}", log[1]),) if log else ()),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         share="every lookup that this server answers",
         namespace=request.client_namespace or request.namespace,
         pod=client.label if client.pod else "CLIENT-POD",
         record=record,
         dns_service=dns.name,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))

@@ -8,7 +8,7 @@ from svcpath.evidence.facts.dns import TimelineEntry
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.resolvers.servers.coredns import denial_seconds
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -18,17 +18,17 @@ from svcpath.walk.names.world import Answering
 from svcpath.walk.scene import Scene
 
 
-def check(view: Scene, client: Client, answering: Answering) -> Asking[Judgement]:
+def check(view: Scene, client: Client, answering: Answering) -> Asking[CheckResult]:
     service = view.service
     if service is None or not service.is_headless or not view.slices:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     timelines = yield from ask.one(Need(Kind.TIMELINE))
     if not view.ready:
-        return Judgement(findings=(_no_record(view),))
+        return CheckResult(findings=(_no_record(view),))
     entries = [(entry, one) for one in timelines.present for entry in one.fact.entries]
     denied = [(entry, one) for entry, one in entries if entry.rcode == "NXDOMAIN" and _is_ours(view, entry)]
     if not denied:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     bound, where = _bound(client, answering)
     published = bool(service.spec.publish_not_ready_addresses)
     addresses = ", ".join(endpoint.address for endpoint in view.ready[:3])
@@ -43,10 +43,10 @@ def check(view: Scene, client: Client, answering: Answering) -> Asking[Judgement
             *(Evidence(f"slice {one.fact.name}: {addresses}", one) for one in view.slices[:1]),
             *((Evidence("the bound is the denial TTL of the CoreDNS cache plugin", where),) if where else ()),
         ),
-        standing=Standing.SUPPORTED if later else Standing.POSSIBLE,
+        confidence=Confidence.SUPPORTED if later else Confidence.POSSIBLE,
         names={"seconds": bound},
     )
-    return Judgement(findings=(finding_,))
+    return CheckResult(findings=(finding_,))
 
 
 def _is_ours(view: Scene, entry: TimelineEntry) -> bool:
@@ -72,7 +72,7 @@ def _no_record(view: Scene) -> Finding:
         Status.FAIL,
         f"{view.named} is headless and 0 of {total} endpoints are ready: CoreDNS answers NXDOMAIN",
         evidence=tuple(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in view.slices[:3]),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         cause_layer="endpoints",
         share="every lookup of the name",
         namespace=view.request.namespace,

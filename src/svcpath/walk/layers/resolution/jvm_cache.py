@@ -7,7 +7,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.resolvers.runtimes.jvm import Policy, Settings, policy
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -15,14 +15,14 @@ from svcpath.walk.names.client import Client
 from svcpath.walk.scene import Scene
 
 
-def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
+def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
     runs, answers, attempts = yield (
         ask.in_client(request, Kind.JVM),
         Need(Kind.DNS_ANSWERS),
         Need(Kind.ATTEMPTS),
     )
     if not runs.present:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     observed = runs.present[0]
     settings: tuple[JvmSettings, ...] = observed.fact.settings
     policies = [(each, _policy(each)) for each in settings]
@@ -60,7 +60,7 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
                     *(Evidence(f"slice {one.fact.name}: {current}", one) for one in view.slices[:1]),
                     Evidence("the JVM's settings", observed),
                 ),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 details=rows,
                 namespace=request.client_namespace or request.namespace or "NAMESPACE",
                 pod=client.label if client.pod else "CLIENT-POD",
@@ -73,13 +73,13 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
                 Status.WARN,
                 "the JVM keeps every address for ever (effective TTL -1): a replaced Pod is not found again until it restarts",
                 evidence=(Evidence("the JVM's settings", observed),),
-                standing=Standing.POSSIBLE,
+                confidence=Confidence.POSSIBLE,
                 details=rows,
                 namespace=request.client_namespace or request.namespace or "NAMESPACE",
                 pod=client.label if client.pod else "CLIENT-POD",
             )
         )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _policy(one: JvmSettings) -> Policy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Answer, Judgement, NotTested, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, answer
 from svcpath.findings.shell import shell
 from svcpath.models.resolvers import RecordedWorld
 from svcpath.models.resolvers.registry import nameservers
@@ -30,7 +30,7 @@ from svcpath.walk.names.client import Client, gather
 from svcpath.walk.scene import Scene
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     client = yield from gather(request, view)
     dns = yield from names_of_dns.gather(
@@ -52,7 +52,7 @@ def layer(view: Scene) -> Asking[Answer]:
         lookups,
     ]
     reached = answering.recorded or client_checks.asks_cluster_dns(client, dns, answering) is not False
-    seen: list[compare.Seen] = []
+    seen: list[compare.ResolverResult] = []
     if client.conf is not None and answering.world is not None and reached and client.names:
         seen = yield from recorded.contradicted(request, client, compare.look(client, answering.world))
         seen = yield from exact.decided(request, client, answering.world, seen)
@@ -69,20 +69,20 @@ def layer(view: Scene) -> Asking[Answer]:
     judgements.append(client_checks.amplification(client))
     judgements.append((yield from jvm_cache.check(request, view, client)))
     if client.resolv_conf is None:
-        judgements.append(Judgement(not_tested=(_no_conf(request, client),), looked=False))
+        judgements.append(CheckResult(not_looked_at=(_no_conf(request, client),), looked=False))
     elif answering.world is None and not lookups.looked:
-        judgements.append(Judgement(not_tested=(_no_answers(request, client),), looked=False))
+        judgements.append(CheckResult(not_looked_at=(_no_answers(request, client),), looked=False))
     return answer(judgements)
 
 
-def _quiet(judgement: Judgement) -> Judgement:
+def _quiet(judgement: CheckResult) -> CheckResult:
     """Beside recorded lookups that succeed the models' phrase and open questions add nothing."""
-    return Judgement(judgement.findings, (), "", judgement.looked)
+    return CheckResult(judgement.findings, (), "", judgement.looked)
 
 
-def _no_conf(request: Request, client: Client) -> NotTested:
+def _no_conf(request: Request, client: Client) -> Gap:
     namespace = request.client_namespace or request.namespace or "NAMESPACE"
-    return NotTested(
+    return Gap(
         "resolution",
         "the client's own resolv.conf" if client.derived else "the name with the client's resolver",
         (client.missing or "no resolv.conf in the evidence")
@@ -97,10 +97,10 @@ def _no_conf(request: Request, client: Client) -> NotTested:
     )
 
 
-def _no_answers(request: Request, client: Client) -> NotTested:
+def _no_answers(request: Request, client: Client) -> Gap:
     name = client.names[0] if client.names else "NAME"
     namespace = request.client_namespace or request.namespace or "NAMESPACE"
-    return NotTested(
+    return Gap(
         "resolution",
         "what the cluster DNS answers",
         "no recorded answers, and no Corefile with the Services it serves",

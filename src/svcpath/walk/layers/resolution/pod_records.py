@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.needs import lookups as lookups_of
-from svcpath.walk.names.world import Answering, Config
+from svcpath.walk.names.world import Answering, CorefileFound
 from svcpath.walk.scene import EndpointView, Scene
 
 _PUBLISH = "Make that Pod ready, or set publishNotReadyAddresses where members have to find each other before they are."
 
 
-def check(request: Request, view: Scene, client: Client, answering: Answering) -> Asking[Judgement]:
+def check(request: Request, view: Scene, client: Client, answering: Answering) -> Asking[CheckResult]:
     service = view.service
     if service is None or service.is_external_name or not view.slices:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     for name in client.names:
         host = _host(name, service.name, service.namespace, request.client_namespace or request.namespace)
         if not host or (yield from _another_service(name)):
@@ -59,7 +59,7 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
                     for one in view.slices[:2]
                 ),
             ),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             remedy=_PUBLISH if mine and service.is_headless else "",
             cause_layer="endpoints" if mine and service.is_headless else None,
             share="every lookup of this name",
@@ -67,8 +67,8 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
             pod=request.client_name or "CLIENT-POD",
             name=name,
         )
-        return Judgement(findings=(found,))
-    return Judgement(looked=False)
+        return CheckResult(findings=(found,))
+    return CheckResult(looked=False)
 
 
 def hosts(one: EndpointView, service: str) -> set[str]:
@@ -84,7 +84,7 @@ def _dashed(one: EndpointView) -> str:
     return one.address.replace(".", "-").replace(":", "-")
 
 
-def _pod_names(config: Config) -> bool:
+def _pod_names(config: CorefileFound) -> bool:
     return "endpoint_pod_names" in config.observation.fact.text
 
 

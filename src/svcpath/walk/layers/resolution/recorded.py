@@ -10,11 +10,11 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.models.resolvers.libc import glibc_conf, musl_conf
 from svcpath.walk.ask import Asking
-from svcpath.walk.layers.resolution.compare import Seen
+from svcpath.walk.layers.resolution.compare import ResolverResult
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.needs import lookups as lookups_of
 from svcpath.walk.scene import Scene
@@ -23,7 +23,7 @@ from svcpath.walk.scene import Scene
 NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 
-def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[list[Seen]]:
+def contradicted(request: Request, client: Client, seen: list[ResolverResult]) -> Asking[list[ResolverResult]]:
     """``seen`` without the failures of a name that one of its very resolvers found in the client: what the models were given
     (a Service, a namespace) is not all that there is."""
     (lookups,) = yield (lookups_of(request, client.names),)
@@ -36,7 +36,7 @@ def contradicted(request: Request, client: Client, seen: list[Seen]) -> Asking[l
     return [one for one in seen if not (one.fails and one.name in wrong)]
 
 
-def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
+def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
     replies = yield (
         lookups_of(request, client.names),
         Need(Kind.DURATIONS),
@@ -59,7 +59,7 @@ def check(request: Request, view: Scene, client: Client) -> Asking[Judgement]:
     if timed and not findings and not phrase:
         count = sum(len(one.fact.seconds) for one in timed)
         phrase = f"{count} lookups took up to {max(value for one in timed for value in one.fact.seconds):g} s"
-    return Judgement(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
+    return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
 
 
 def _node(client: Client) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _lookups(
                     Evidence(f"{each.resolver} {each.name}: {each.code} {each.error}", seen)
                     for each, seen in failed[:3]
                 ),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 names={**names, "name": lookup.name},
             )
         )
@@ -153,7 +153,7 @@ def _fits(
                         *((Evidence(f"{client.label}'s hosts file names {lookup.name}", hidden),) if hidden else ()),
                         Evidence(f"Service {service.name}", view.service_observation),
                     ),
-                    standing=Standing.PROVEN,
+                    confidence=Confidence.PROVEN,
                     names={**names, "service": service.name, "namespace": service.namespace},
                 )
             ]
@@ -204,7 +204,7 @@ def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any
                 Evidence(f"durations: {shown} s among {len(seconds)}", one),
                 *(Evidence(f"conntrack -S: insert_failed={failed}", each) for each in stats[:1]),
             ),
-            standing=Standing.SUPPORTED if raced else Standing.POSSIBLE,
+            confidence=Confidence.SUPPORTED if raced else Confidence.POSSIBLE,
             remedy="NodeLocal DNSCache; with glibc alone `options single-request-reopen`; or use-vc (TCP); a newer kernel",
             names={"timeout": timeout},
         )

@@ -8,27 +8,27 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.addresses import canonical, family_of
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene, connected
 
 
-def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     service, request = view.service, view.request
     if service is None or service.is_external_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     pod = yield from ask.client_pod(request.client_namespace, request.client_name)
     listed = tuple(one.ip for one in pod.fact.status.pod_ips or () if one.ip) if pod is not None else ()
     if pod is None or not listed or pod.fact.spec.host_network or pod.fact.finished:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     addresses = [canonical(ip) for ip in service.cluster_ips] or [one.address for one in view.endpoints]
     wanted = {family_of(one) for one in addresses} - {0}
     own = {family_of(one) for one in listed}
     if not wanted or own & wanted:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     if connected(attempts) & set(addresses):
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     family = f"IPv{min(wanted)}"
     found = finding(
         "SP211",
@@ -39,10 +39,10 @@ def check(view: Scene, attempts: Reply) -> Asking[Judgement]:
             Evidence(f"Pod {pod.fact.name}: podIPs {', '.join(listed)}", pod),
             Evidence(f"Service {service.name}: {', '.join(addresses[:3])}", view.service_observation),
         ),
-        standing=Standing.SUPPORTED,
+        confidence=Confidence.SUPPORTED,
         share=f"all new connections of {pod.fact.name}",
         namespace=pod.fact.namespace,
         pod=pod.fact.name,
         family=family,
     )
-    return Judgement(findings=(found,))
+    return CheckResult(findings=(found,))

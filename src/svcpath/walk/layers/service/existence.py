@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, NotTested, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
 
 
-def check(view: Scene) -> Asking[Judgement]:
+def check(view: Scene) -> Asking[CheckResult]:
     if view.service is not None:
         return _present(view, view.service)
     request = view.request
@@ -23,30 +23,28 @@ def check(view: Scene) -> Asking[Judgement]:
         "kubectl -n {namespace} get service {service} -o yaml", namespace=request.namespace, service=request.service
     )
     if not request.service:
-        gap = NotTested("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
-        return Judgement(not_tested=(gap,), looked=False)
+        gap = Gap("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
+        return CheckResult(not_looked_at=(gap,), looked=False)
     if view.service_reply.unreadable:
-        gap = NotTested(
-            "service", f"Service {request.service}", view.service_reply.why, command, view.service_reply.in_vain
-        )
-        return Judgement(not_tested=(gap,), looked=False)
+        gap = Gap("service", f"Service {request.service}", view.service_reply.why, command, view.service_reply.in_vain)
+        return CheckResult(not_looked_at=(gap,), looked=False)
     everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
     evidence = tuple(
         Evidence(f"looked for Service {request.label}: absent", one) for one in view.service_reply.observations
     )
-    standing = Standing.PROVEN if view.service_reply.complete else Standing.SUPPORTED
+    confidence = Confidence.PROVEN if view.service_reply.complete else Confidence.SUPPORTED
     details = _near(view, [value for value in everywhere.values if isinstance(value, Service)])
     missing = finding(
         "SP201",
         Status.FAIL,
         f"no Service {request.service} in namespace {request.namespace}",
         evidence=evidence,
-        standing=standing,
+        confidence=confidence,
         details=details,
         namespace=request.namespace,
         service=request.service,
     )
-    return Judgement(findings=(missing,))
+    return CheckResult(findings=(missing,))
 
 
 def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
@@ -64,11 +62,11 @@ def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
     return tuple(details)
 
 
-def _present(view: Scene, service: Service) -> Judgement:
+def _present(view: Scene, service: Service) -> CheckResult:
     observed = Evidence(_describe(service), view.service_observation)
     findings = [*_address(view, service, observed), *_port(view, service, observed)]
     gaps = () if _applied(service) or not _lacks_address(service) else (_manifest(service),)
-    return Judgement(findings=tuple(findings), not_tested=gaps, phrase=_describe(service))
+    return CheckResult(findings=tuple(findings), not_looked_at=gaps, phrase=_describe(service))
 
 
 def _lacks_address(service: Service) -> bool:
@@ -81,8 +79,8 @@ def _applied(service: Service) -> bool:
     return bool(meta.uid or meta.resource_version or meta.creation_timestamp)
 
 
-def _manifest(service: Service) -> NotTested:
-    return NotTested(
+def _manifest(service: Service) -> Gap:
+    return Gap(
         "service",
         f"the cluster IP of {service.name}",
         "this is a manifest that no API server has read: the address is given when it is applied",
@@ -127,7 +125,7 @@ def _address(view: Scene, service: Service, observed: Evidence) -> list[Finding]
                 Status.FAIL,
                 f"Service {service.name} is of type {service.spec.type} and has no cluster IP",
                 evidence=(observed,),
-                standing=Standing.SUPPORTED,
+                confidence=Confidence.SUPPORTED,
                 namespace=service.namespace,
                 service=service.name,
             )
@@ -161,7 +159,7 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
             Status.FAIL,
             f"Service {service.name} has no port {asked}: it has {have or 'none'}",
             evidence=(observed,),
-            standing=Standing.PROVEN,
+            confidence=Confidence.PROVEN,
             details=(f"{asked} is the targetPort of port {', '.join(meant)}: clients use the latter",) if meant else (),
             namespace=service.namespace,
             service=service.name,

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from svcpath.evidence.facts.addresses import family_of
-from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene
@@ -22,15 +22,15 @@ from svcpath.walk.subjects.urls import asked_host, asked_port
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\.?")
 
 
-def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Asking[Judgement]:
+def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...], attempts: Reply) -> Asking[CheckResult]:
     service = view.service
     if service is None or not service.is_external_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     observed = Evidence(f"Service {service.name}: ExternalName {service.spec.external_name}", view.service_observation)
     findings = [*_shape(service, observed), *_ports(view, service, observed, queries, attempts)]
     if not findings:
         findings = yield from _relative(view, service, observed)
-    return Judgement(findings=tuple(findings))
+    return CheckResult(findings=tuple(findings))
 
 
 def _relative(view: Scene, service: Service, observed: Evidence) -> Asking[list[Finding]]:
@@ -55,7 +55,7 @@ def _relative(view: Scene, service: Service, observed: Evidence) -> Asking[list[
             Status.WARN,
             sentence,
             evidence=(observed, *seen),
-            standing=Standing.SUPPORTED,
+            confidence=Confidence.SUPPORTED,
             namespace=view.request.client_namespace or service.namespace,
             pod=view.request.client_name or "CLIENT-POD",
             target=".".join(labels),
@@ -68,21 +68,29 @@ def _shape(service: Service, observed: Evidence) -> list[Finding]:
     values = {"namespace": service.namespace, "service": service.name}
     if family_of(target):
         sentence = f"externalName {target} is an address: no CNAME can point there, clients get no answer"
-        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+        return [
+            finding("SP204", Status.FAIL, sentence, evidence=(observed,), confidence=Confidence.PROVEN, names=values)
+        ]
     if target and not _NAME.fullmatch(target):
         sentence = f"externalName {target} is no DNS name (RFC 1123): the API server takes none like it, and no CNAME points there"
-        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+        return [
+            finding("SP204", Status.FAIL, sentence, evidence=(observed,), confidence=Confidence.PROVEN, names=values)
+        ]
     if not target:
         sentence = f"Service {service.name} is of type ExternalName without an externalName"
-        return [finding("SP204", Status.FAIL, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+        return [
+            finding("SP204", Status.FAIL, sentence, evidence=(observed,), confidence=Confidence.PROVEN, names=values)
+        ]
     if service.spec.selector:
         sentence = f"Service {service.name} is of type ExternalName: its selector selects nothing"
-        return [finding("SP204", Status.WARN, sentence, evidence=(observed,), standing=Standing.PROVEN, names=values)]
+        return [
+            finding("SP204", Status.WARN, sentence, evidence=(observed,), confidence=Confidence.PROVEN, names=values)
+        ]
     return []
 
 
 def _ports(
-    view: Scene, service: Service, observed: Evidence, queries: tuple[Observation[Query], ...], attempts: Reply
+    view: Scene, service: Service, observed: Evidence, queries: tuple[Observation[LookupQuestion], ...], attempts: Reply
 ) -> list[Finding]:
     """A port that is meant to be mapped is a fault once a client is seen to rely on it, else a warning."""
     target = service.spec.external_name
@@ -108,7 +116,7 @@ def _ports(
                 f"CNAME only: {port.port} -> {port.target_port} is not done, targetPort has no effect on ExternalName; "
                 f"the client connects to {target}:{port.port} and sends {host} as Host and SNI",
                 evidence=evidence,
-                standing=Standing.PROVEN if relied else Standing.SUPPORTED,
+                confidence=Confidence.PROVEN if relied else Confidence.SUPPORTED,
                 details=(f"the Host, SNI and certificate of {target} may not match the name {host}",),
                 namespace=service.namespace,
                 service=service.name,

@@ -6,19 +6,19 @@ use the untranslated port (a URL, a recorded connection) makes it a fault.
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.urls import asked_port
 
 
-def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply) -> Judgement:
+def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...], attempts: Reply) -> CheckResult:
     service = view.service
     if service is None or not service.is_headless:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings = []
     notes = []
     for port in view.service_ports or service.ports:
@@ -56,9 +56,9 @@ def check(view: Scene, queries: tuple[Observation[Query], ...], attempts: Reply)
                 f"no translation for headless Services: a connection to {wrong} is refused or times out, "
                 f"the listening port is {', '.join(sorted({str(number) for _, number in differing}))}",
                 evidence=tuple(evidence),
-                standing=Standing.PROVEN if tried else Standing.SUPPORTED,
+                confidence=Confidence.PROVEN if tried else Confidence.SUPPORTED,
                 namespace=service.namespace,
                 service=service.name,
             )
         )
-    return Judgement(findings=tuple(findings), phrase="; ".join(notes))
+    return CheckResult(findings=tuple(findings), phrase="; ".join(notes))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.need import Kind, Need
-from svcpath.findings.finding import Answer, answer
+from svcpath.findings.finding import LayerAnswer, answer
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.service import client_family, existence, external_name, headless, urls
 from svcpath.walk.scene import Scene
 
 
-def layer(view: Scene) -> Asking[Answer]:
+def layer(view: Scene) -> Asking[LayerAnswer]:
     found = yield from existence.check(view)
     if view.service is None:
         return answer([found])
     queries = yield from ask.one(Need(Kind.QUERY))
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
-    asked = tuple(one for one in queries.present if isinstance(one.value, Query))
+    asked = tuple(one for one in queries.present if isinstance(one.value, LookupQuestion))
     judgements = [
         found,
         urls.check(view, asked),

@@ -7,7 +7,7 @@ watches the Services without it alone.
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Status
+from svcpath.findings.finding import CheckResult, Evidence, Status
 from svcpath.walk.checks import check
 from svcpath.walk.scene import Scene
 
@@ -15,12 +15,12 @@ LABEL = "service.kubernetes.io/service-proxy-name"
 
 
 @check
-def left_to_another_proxy(scene: Scene) -> Judgement:
+def left_to_another_proxy(scene: Scene) -> CheckResult:
     service = scene.service
     proxy = service.labels.get(LABEL) if service is not None else None
     if service is None or not proxy:
-        return Judgement(looked=False)
-    return Judgement(
+        return CheckResult(looked=False)
+    return CheckResult(
         findings=(
             finding(
                 "SP210",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Judgement, Standing, Status
+from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
 from svcpath.walk.checks import check
 from svcpath.walk.scene import Scene
 
@@ -12,10 +12,10 @@ MEANT = {"h2c": "kubernetes.io/h2c", "ws": "kubernetes.io/ws", "wss": "kubernete
 
 
 @check
-def app_protocol(view: Scene) -> Judgement:
+def app_protocol(view: Scene) -> CheckResult:
     service = view.service
     if service is None:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings = []
     for port in view.service_ports or service.ports:
         wanted = MEANT.get((port.app_protocol or "").lower())
@@ -28,10 +28,10 @@ def app_protocol(view: Scene) -> Judgement:
                 f'appProtocol "{port.app_protocol}" of port {port.name or port.port} is not the Kubernetes name: '
                 f"use {wanted}; the L4 path is not affected (lint only)",
                 evidence=(Evidence(f"Service {service.name}, port {port.port}", view.service_observation),),
-                standing=Standing.PROVEN,
+                confidence=Confidence.PROVEN,
                 remedy=f"appProtocol: {wanted}",
                 namespace=service.namespace,
                 service=service.name,
             )
         )
-    return Judgement(findings=tuple(findings), looked=bool(findings))
+    return CheckResult(findings=tuple(findings), looked=bool(findings))

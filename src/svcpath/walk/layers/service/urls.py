@@ -5,18 +5,18 @@ RFC 3986 section 3.2.2: an IPv6 literal in a URL stands in brackets. A URL witho
 
 from __future__ import annotations
 
-from svcpath.evidence.facts.dns import Query
+from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Judgement, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.urls import asked_host, asked_port
 
 
-def check(view: Scene, queries: tuple[Observation[Query], ...]) -> Judgement:
+def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...]) -> CheckResult:
     service = view.service
     if service is None or service.is_external_name:
-        return Judgement(looked=False)
+        return CheckResult(looked=False)
     findings: list[Finding] = []
     for one in queries:
         query = one.fact
@@ -53,7 +53,7 @@ def check(view: Scene, queries: tuple[Observation[Query], ...]) -> Judgement:
                     service=service.name,
                 )
             )
-    return Judgement(findings=tuple(findings))
+    return CheckResult(findings=tuple(findings))
 
 
 def _bare_ipv6(url: str) -> bool:
@@ -62,7 +62,7 @@ def _bare_ipv6(url: str) -> bool:
     return authority.count(":") >= 2 and not authority.startswith("[")
 
 
-def _is_ours(view: Scene, query: Query) -> bool:
+def _is_ours(view: Scene, query: LookupQuestion) -> bool:
     """Whether the query's host is this Service: its name is the first label, or it is one of its addresses."""
     host = asked_host(query)
     if not host or view.service is None:

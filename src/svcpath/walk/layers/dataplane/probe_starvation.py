@@ -9,7 +9,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
-from svcpath.walk.subjects.readiness import Cause, not_ready
+from svcpath.walk.subjects.readiness import UnreadyCause, not_ready
 
 
 def node_of_silent_probes(view: Scene) -> Asking[str]:
@@ -20,5 +20,5 @@ def node_of_silent_probes(view: Scene) -> Asking[str]:
     if len(homes) != 1:
         return ""
     events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
-    silent = all(not_ready(pod, events.present).cause is Cause.PROBE_TIMEOUT for pod in unready)
+    silent = all(not_ready(pod, events.present).cause is UnreadyCause.PROBE_TIMEOUT for pod in unready)
     return (homes.pop() or "") if silent else ""

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.facts.text import Twins
+from svcpath.evidence.facts.text import SameNameObjects
 
 KINDS = frozenset({Kind.SERVICE, Kind.NODE, Kind.NAMESPACE})
 
 
-def twins(objects: Iterable[tuple[str, api.Object]]) -> list[tuple[str, Twins]]:
+def mixed_clusters(objects: Iterable[tuple[str, api.Object]]) -> list[tuple[str, SameNameObjects]]:
     """``objects`` are (path, object). Each name once, with the path of its first object."""
     groups: dict[tuple[str, str, str], list[tuple[str, api.Object]]] = {}
     for path, one in objects:
@@ -30,7 +30,7 @@ def twins(objects: Iterable[tuple[str, api.Object]]) -> list[tuple[str, Twins]]:
             if others:
                 second = others[0][1]
                 files = tuple(dict.fromkeys(where for where, value in others if value == second))
-                told = Twins(
+                told = SameNameObjects(
                     kind=kind,
                     namespace=namespace,
                     name=name,

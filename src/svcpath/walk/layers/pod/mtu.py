@@ -15,7 +15,7 @@ from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
-from svcpath.findings.finding import Evidence, Falsifier, Hypothesis, Standing
+from svcpath.findings.finding import Confidence, Disproof, Evidence, Hypothesis
 from svcpath.findings.shell import shell
 from svcpath.models.dataplanes.routing import way
 from svcpath.walk.scene import Scene
@@ -26,7 +26,7 @@ _ECHO = {4: 28, 6: 48}
 _CAUSE = "an interface of the nodes on the way takes less than the client's Pod sends"
 
 
-class Hop(msgspec.Struct, frozen=True):
+class NodeRoutes(msgspec.Struct, frozen=True):
     """One node's tables."""
 
     node: str
@@ -37,7 +37,7 @@ class Hop(msgspec.Struct, frozen=True):
 class _Width(msgspec.Struct, frozen=True):
     device: str
     size: int
-    hop: Hop
+    hop: NodeRoutes
 
     @property
     def said(self) -> str:
@@ -45,7 +45,7 @@ class _Width(msgspec.Struct, frozen=True):
 
 
 def hypothesis(
-    view: Scene, attempt: Attempt, address: str, sender: str, here: Hop | None, there: Hop | None
+    view: Scene, attempt: Attempt, address: str, sender: str, here: NodeRoutes | None, there: NodeRoutes | None
 ) -> Hypothesis:
     """Whether an interface on the way to ``address`` is narrower than what the client sends."""
     pairs = [(here, sender, address), (here, address, sender), (there, sender, address), (there, address, sender)]
@@ -55,23 +55,23 @@ def hypothesis(
     sent = own.size if own is not None else attempt.segment + _TCP[family] if attempt.segment else 0
     known = [one for one in widths if one is not None]
     narrow = [one for one in known if sent and one.size < sent]
-    falsifier = _falsifier(view, address, (sent or 1500) - _ECHO[family])
+    disproof = _disproof(view, address, (sent or 1500) - _ECHO[family])
     if narrow:
         least = min(narrow, key=lambda one: one.size)
         return Hypothesis(
             f"{least.device} on node {least.hop.node} takes {least.size} bytes, the client's Pod sends up to {sent}, and the "
             "message that says so does not reach it",
             "pod",
-            Standing.SUPPORTED,
+            Confidence.SUPPORTED,
             supports=_evidence(known),
-            falsifier=falsifier,
+            disproof=disproof,
         )
     if len(known) == len(pairs):
-        return Hypothesis(_CAUSE, "pod", Standing.REFUTED, against=_evidence(known))
-    return Hypothesis(_CAUSE, "pod", Standing.POSSIBLE, falsifier=falsifier)
+        return Hypothesis(_CAUSE, "pod", Confidence.REFUTED, against=_evidence(known))
+    return Hypothesis(_CAUSE, "pod", Confidence.POSSIBLE, disproof=disproof)
 
 
-def _width(hop: Hop | None, target: str, source: str) -> _Width | None:
+def _width(hop: NodeRoutes | None, target: str, source: str) -> _Width | None:
     """Of the way from this node to ``target``; None where the tables do not tell."""
     if hop is None or family_of(target) != family_of(source):
         return None
@@ -93,8 +93,8 @@ def _evidence(widths: list[_Width]) -> tuple[Evidence, ...]:
     )
 
 
-def _falsifier(view: Scene, address: str, size: int) -> Falsifier:
-    return Falsifier(
+def _disproof(view: Scene, address: str, size: int) -> Disproof:
+    return Disproof(
         shell(
             "kubectl -n {namespace} exec {client} -- ping -c 3 -W 2 -M do -s {size} {address}",
             namespace=view.request.client_namespace or view.request.namespace,
