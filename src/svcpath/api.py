@@ -93,7 +93,7 @@ def cluster(
     *,
     context: str = "",
     kubeconfig: str = "",
-    as_user: str = "",
+    impersonate: str = "",
     timeout: float = 60.0,
     execs: bool = True,
     all_nodes: bool = False,
@@ -105,7 +105,7 @@ def cluster(
     from svcpath.evidence.sources.kube import ClusterSource, Options
     from svcpath.evidence.sources.kube_client import Access
 
-    access = Access(context=context, kubeconfig=kubeconfig, as_user=as_user, timeout=timeout)
+    access = Access(context=context, kubeconfig=kubeconfig, impersonate=impersonate, timeout=timeout)
     return ClusterSource(access, Options(execs=execs, all_nodes=all_nodes))
 
 

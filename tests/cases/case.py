@@ -42,7 +42,7 @@ class Ask(Strict, frozen=True, kw_only=True):
     port: str = ""
     client: str = ""
     container: str = ""
-    as_name: str = ""
+    lookup: str = ""
     resolver: str = ""
     symptom: str = ""
 

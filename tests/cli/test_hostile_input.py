@@ -193,7 +193,7 @@ def _hostile(text: str) -> Cluster:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("form", ["terminal", "markdown", "json"])
 def test_nothing_in_the_evidence_reaches_the_terminal_as_more_than_text(text: str, form: str, tmp_path: Path) -> None:
-    options = ("svc/web", "-n", "shop", "-v", "-o", form, "--symptom", f"refused {text[:50]}", "--as", text[:50])
+    options = ("svc/web", "-n", "shop", "-v", "-o", form, "--symptom", f"refused {text[:50]}", "--lookup", text[:50])
     ran = _diagnose(tmp_path / "evidence", _hostile(text).evidence(), *options)
     assert ran.code in (0, 1, 3), ran.both
     allowed = {"\n"} | ({"\u2060"} if form == "markdown" else set())

@@ -93,7 +93,7 @@ def test_the_corefile_line_that_leads_there_is_named_by_diagnose(
 ) -> None:
     template = f"    template ANY ANY {DOUBLED} {{\n        rcode NOERROR\n    }}\n"
     (evidence / "Corefile").write_text(COREFILE.format(extra=template))
-    command = ["diagnose", "svc/echo-server", "-n", "service-ops", "--from", "pod/client", "--as", NAME]
+    command = ["diagnose", "svc/echo-server", "-n", "service-ops", "--from", "pod/client", "--lookup", NAME]
     assert run([*command, "--evidence", str(evidence)]) == 0
     said = capfd.readouterr().out
     for words in ("WARNING at resolution", "SP102", "Corefile line 3"):

@@ -73,7 +73,7 @@ def report_of(mode: str, fault: str) -> Report:
         namespace=target["namespace"],
         client=f"pod/{target['from']}",
         port=target.get("port", ""),
-        as_name=target.get("as", ""),
+        lookup=target.get("as", ""),
         resolver=target.get("resolver", ""),
     )
 

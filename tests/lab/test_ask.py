@@ -80,14 +80,14 @@ def test_a_recording_is_given_by_its_folder_and_the_targets_own_options(
     asked: list[tuple[list[str], dict[str, Any]]],
 ) -> None:
     ground = _ground()
-    target = FaultTarget(service="other", client="node/w1", port="<port_text>", as_name="<service>.x", resolver="musl")
+    target = FaultTarget(service="other", client="node/w1", port="<port_text>", lookup="<service>.x", resolver="musl")
     ask.on_recording(ground, Fault(about="", expect=Expect(layer="ports"), target=target), Path("/evidence"))
     ((words, _),) = asked
     assert "--kubeconfig" not in words
     assert words[words.index("--from") + 1] == "node/w1"
     assert words[words.index("--evidence") + 1] == "/evidence"
     assert words[words.index("--port") + 1] == str(ground.scene.port)
-    assert words[words.index("--as") + 1] == f"{ground.scene.service}.x"
+    assert words[words.index("--lookup") + 1] == f"{ground.scene.service}.x"
     assert words[words.index("--resolver") + 1] == "musl"
 
 

@@ -51,7 +51,7 @@ def test_a_shipped_fault_names_a_layer_codes_of_the_catalogue_and_known_placehol
     assert set(fault.expect.layers) <= LAYERS
     assert fault.healthy or fault.expect.layers
     known = {*FaultScene.draw(random.Random(1)).values(), *grounds._LOOKUPS}
-    target = [fault.target.service, fault.target.client, fault.target.port, fault.target.as_name]
+    target = [fault.target.service, fault.target.client, fault.target.port, fault.target.lookup]
     used = {name for text in _texts([*_all(fault), target]) for name in grounds._PLACEHOLDER.findall(text)}
     used = {name.removesuffix("_text") for name in used}
     assert used <= known, used - known

@@ -101,7 +101,7 @@ def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPath
         "namespace": ground.scene.namespace,
         "client": f"pod/{ground.fill(target.client)}",
         "port": str(ground.fill(target.port)),
-        "as_name": str(ground.fill(target.as_name)),
+        "lookup": str(ground.fill(target.lookup)),
     }
     bundle = tmp_path_factory.mktemp("held") / f"{fault.name}.tar.zst"
     with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=120) as cluster:

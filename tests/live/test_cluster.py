@@ -27,8 +27,8 @@ EXPECTED = {
 }
 
 
-def diagnose(lab: Lab, service: str, *, as_user: str = "", execs: bool = True) -> Report:
-    with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90, as_user=as_user, execs=execs) as source:
+def diagnose(lab: Lab, service: str, *, impersonate: str = "", execs: bool = True) -> Report:
+    with svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90, impersonate=impersonate, execs=execs) as source:
         return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client")
 
 
@@ -110,7 +110,7 @@ def grant(lab: Lab, held: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("service", ["echo-server", "wrong-port"])
 def test_the_shipped_roles_alone_are_enough(lab: Lab, service: str) -> None:
     grant(lab, rules())
-    report = diagnose(lab, service, as_user=ACCOUNT)
+    report = diagnose(lab, service, impersonate=ACCOUNT)
     assert told(report) == EXPECTED[service]
     assert not [gap for gap in report.not_looked_at if "forbidden" in gap.why]
 
@@ -120,7 +120,7 @@ def test_with_a_rule_removed_the_report_names_it_and_accuses_nobody(lab: Lab, nu
     held = rules()
     gone = held.pop(number)
     grant(lab, held)
-    report = diagnose(lab, "echo-server", as_user=ACCOUNT)
+    report = diagnose(lab, "echo-server", impersonate=ACCOUNT)
     assert report.verdict.status in ("healthy", "warning", "inconclusive")
     said = " ".join(gap.why for gap in report.not_looked_at)
     assert "forbidden" in said

@@ -39,7 +39,7 @@ CASES: dict[str, tuple[list[str], str, str | None, str]] = {
     "from nowhere": (["svc/np"], "healthy", None, ""),
     "by its full name": ([f"np.{SPACE}.svc.cluster.local", "--from", f"pod/{OTHER}/far"], "healthy", None, ""),
     "absolute name": (
-        ["svc/np", "--from", "pod/client", "-c", "second", "--as", f"np.{SPACE}.svc.cluster.local."],
+        ["svc/np", "--from", "pod/client", "-c", "second", "--lookup", f"np.{SPACE}.svc.cluster.local."],
         "healthy",
         None,
         "",
@@ -51,7 +51,7 @@ CASES: dict[str, tuple[list[str], str, str | None, str]] = {
         "endpoints",
         "SP302",
     ),
-    "too few rights": (["svc/np", "--from", "pod/client", "--as-user", "jane"], "inconclusive", None, ""),
+    "too few rights": (["svc/np", "--from", "pod/client", "--as", "jane"], "inconclusive", None, ""),
     "API server, not in a Pod": (
         ["kubernetes.default", "-n", "default", "--from", f"pod/{SPACE}/client"],
         "healthy",

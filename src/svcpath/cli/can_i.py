@@ -23,14 +23,14 @@ def can_i(
     client: Annotated[str, typer.Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "30s",
 ) -> int:
     from svcpath.evidence.facts.request import Request
     from svcpath.reports.renderers.text import printable
 
     asked = Request.of(namespace=namespace, client=client)
-    with live.cluster(live.ClusterFlags(context, kubeconfig, as_user, timeout)) as source:
+    with live.cluster(live.ClusterFlags(context, kubeconfig, impersonate, timeout)) as source:
         home = namespace or source.namespace
         answers = source.rights(home, asked.client.rpartition("/")[0] or home)
     width = max(len(one.right.words) for one in answers)

@@ -32,10 +32,10 @@ def collect(
     port: Annotated[str, typer.Option("--port", help="One port of the Service (default: all).")] = "",
     client: live.Client = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
-    as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
+    lookup: Annotated[str, typer.Option("--lookup", help="The name as the application writes it.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     no_exec: live.NoExec = False,
     all_nodes: live.AllNodes = False,
@@ -58,10 +58,10 @@ def collect(
         port=port,
         client=client,
         container=container,
-        as_name=as_name,
+        lookup=lookup,
         all_nodes=all_nodes,
     )
-    flags = live.ClusterFlags(context, kubeconfig, as_user, timeout, no_exec, all_nodes, max_probes)
+    flags = live.ClusterFlags(context, kubeconfig, impersonate, timeout, no_exec, all_nodes, max_probes)
     with live.cluster(flags) as source:
         asked = source.settled(asked)
         recorder = RecordingSource(source)

@@ -51,7 +51,7 @@ def show(
     node: NodeOption = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
@@ -62,7 +62,7 @@ def show(
 
     wanted = output.parse(outputs)
     with live.looking(
-        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+        evidence, live.ClusterFlags(context, kubeconfig, impersonate, timeout, all_nodes=all_nodes)
     ) as source:
         result = api.frontends(source, node=node)
     output.write(wanted, lambda: show_document(result), lambda: encode(result))
@@ -81,7 +81,7 @@ def trace(
     node: NodeOption = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
@@ -93,7 +93,7 @@ def trace(
     wanted = output.parse(outputs)
     address, port, protocol = destination(to)
     with live.looking(
-        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+        evidence, live.ClusterFlags(context, kubeconfig, impersonate, timeout, all_nodes=all_nodes)
     ) as source:
         whose = live.sender(source, client, namespace)
         results = api.trace(source, address, port, protocol, client=whose, namespace=namespace, node=node)
@@ -111,7 +111,7 @@ def drift(
     service: Annotated[str, typer.Option("--service", help="One Service alone.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
@@ -124,7 +124,7 @@ def drift(
 
     wanted = output.parse(outputs)
     with live.looking(
-        evidence, live.ClusterFlags(context, kubeconfig, as_user, timeout, all_nodes=all_nodes)
+        evidence, live.ClusterFlags(context, kubeconfig, impersonate, timeout, all_nodes=all_nodes)
     ) as source:
         result = api.drift(source, node=node, namespace=namespace, service=service)
     output.write(wanted, lambda: drift_document(result, verbose=verbose), lambda: encode(result), lambda: page(result))

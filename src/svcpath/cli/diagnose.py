@@ -35,7 +35,7 @@ def diagnose(
     ] = "",
     client: live.Client = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
-    as_name: Annotated[str, typer.Option("--as", help="The name as the application writes it.")] = "",
+    lookup: Annotated[str, typer.Option("--lookup", help="The name as the application writes it.")] = "",
     resolver: Annotated[
         str, typer.Option("--resolver", help="The client's resolver (musl, glibc, go, ...), or all.")
     ] = "",
@@ -45,7 +45,7 @@ def diagnose(
     evidence: live.Evidence = None,
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     no_exec: live.NoExec = False,
     all_nodes: live.AllNodes = False,
@@ -72,7 +72,7 @@ def diagnose(
         port=port,
         client=client,
         container=container,
-        as_name=as_name,
+        lookup=lookup,
         resolver=resolver,
         symptom=symptom,
         thorough=thorough,
@@ -86,7 +86,7 @@ def diagnose(
         flags = live.ClusterFlags(
             context=context,
             kubeconfig=kubeconfig,
-            as_user=as_user,
+            impersonate=impersonate,
             timeout=timeout,
             no_exec=no_exec,
             all_nodes=all_nodes,

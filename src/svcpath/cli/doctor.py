@@ -25,13 +25,13 @@ _LIBRARIES = (("kubernetes_asyncio", "a running cluster can't be asked: pip inst
 def doctor(
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "20s",
 ) -> int:
     from svcpath.reports.renderers.text import printable
 
     good = True
-    for mark, line in _findings(live.ClusterFlags(context, kubeconfig, as_user, timeout)):
+    for mark, line in _findings(live.ClusterFlags(context, kubeconfig, impersonate, timeout)):
         good = good and mark == "✔"
         typer.echo(printable(f"{mark} {line}"))
     return ExitCode.GOOD if good else ExitCode.BAD

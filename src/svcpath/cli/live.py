@@ -48,9 +48,7 @@ Client = Annotated[
 Container = Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")]
 Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
 Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
-AsUser = Annotated[
-    str, typer.Option("--as-user", help="Act as this user (impersonation), e.g. to see what it may see.")
-]
+AsUser = Annotated[str, typer.Option("--as", help="Act as this user (impersonation), e.g. to see what it may see.")]
 Timeout = Annotated[str, typer.Option("--timeout", help="Time for all looks together: 90, 60s, 2m.")]
 NoExec = Annotated[bool, typer.Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
 AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Look at every node, not the client's alone.")]
@@ -91,7 +89,7 @@ class ClusterFlags(msgspec.Struct, frozen=True):
 
     context: str = ""
     kubeconfig: str = ""
-    as_user: str = ""
+    impersonate: str = ""
     timeout: str = "60s"
     no_exec: bool = False
     all_nodes: bool = False
@@ -136,7 +134,7 @@ def cluster(flags: ClusterFlags) -> Iterator[ClusterSource]:
     access = Access(
         context=flags.context,
         kubeconfig=flags.kubeconfig,
-        as_user=flags.as_user,
+        impersonate=flags.impersonate,
         timeout=seconds(flags.timeout) + flags.extra,
     )
     options = Options(

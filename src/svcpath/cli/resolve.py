@@ -46,7 +46,7 @@ def resolve(
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of that Pod.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
-    as_user: live.AsUser = "",
+    impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     no_exec: live.NoExec = False,
     replay: Annotated[
@@ -70,7 +70,7 @@ def resolve(
     if not names:
         raise UsageError("name what to resolve: svcpath resolve NAME --from pod/CLIENT, or with --evidence PATH")
     paths = [*(evidence or []), *([answers] if answers else [])]
-    flags = live.ClusterFlags(context, kubeconfig, as_user, timeout, no_exec)
+    flags = live.ClusterFlags(context, kubeconfig, impersonate, timeout, no_exec)
     with nullcontext(BytesSource({})) if server and not paths and not client else live.looking(paths, flags) as source:
         whose = live.sender(source, client, namespace)
         result = api.resolve(

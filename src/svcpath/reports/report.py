@@ -225,7 +225,7 @@ def report(diagnosis: Diagnosis) -> Report:
             port=request.port,
             client=request.client,
             client_node=request.client_node,
-            name=request.as_name,
+            name=request.lookup,
             resolver=request.resolver,
             symptom=request.symptom,
         ),

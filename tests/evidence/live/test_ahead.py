@@ -42,7 +42,7 @@ REQUESTS = {
         "svc/echo-server",
         namespace=NAMESPACE,
         client="pod/client",
-        as_name="echo-server.service-ops.svc.cluster.local.",
+        lookup="echo-server.service-ops.svc.cluster.local.",
     ),
     "with a fault": Request.of("svc/wrong-port", namespace=NAMESPACE, client="pod/client"),
     "without endpoints": Request.of("svc/empty-service", namespace=NAMESPACE, client="pod/client"),

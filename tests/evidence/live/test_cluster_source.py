@@ -271,7 +271,7 @@ def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path, m
     monkeypatch.setattr(scripted, "handle", spy)
     with (
         serving(scripted),
-        ClusterSource(Access(kubeconfig=scripted.kubeconfig(tmp_path), as_user="jane", timeout=5)) as cluster,
+        ClusterSource(Access(kubeconfig=scripted.kubeconfig(tmp_path), impersonate="jane", timeout=5)) as cluster,
     ):
         cluster.observe([SERVICE, Need(Kind.RESOLV_CONF, pod=CLIENT, cost=Cost.EXEC)])
     assert set(said) == {"jane"}

@@ -17,7 +17,7 @@ class Request(msgspec.Struct, frozen=True):
     """``service`` is empty when no Service is meant (workloads or a bare name are judged).
 
     ``port`` is a Service port's number or name; empty means all of them. ``client`` is the Pod the connection comes
-    from ("namespace/name"), ``client_node`` a node; both empty means any. ``as_name`` is the name as the application
+    from ("namespace/name"), ``client_node`` a node; both empty means any. ``lookup`` is the name as the application
     writes it. ``resolver`` is a resolver's name or "all" or "". ``symptom`` is the error text the user saw.
     ``thorough`` asks for probes that earlier answers make needless, ``all_nodes`` for every node beside the client's,
     ``each_node`` for connections from every node's own network.
@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True):
     client: str = ""
     client_node: str = ""
     container: str = ""
-    as_name: str = ""
+    lookup: str = ""
     resolver: str = ""
     symptom: str = ""
     thorough: bool = False
@@ -53,7 +53,7 @@ class Request(msgspec.Struct, frozen=True):
         target = f"svc/{self.service}" if self.service else ""
         client = f"pod/{self.client}" if self.client else f"node/{self.client_node}" if self.client_node else ""
         parsed = {"target": target, "namespace": self.namespace, "client": client}
-        others = {name: getattr(self, name) for name in ("port", "container", "as_name", "resolver", "symptom")}
+        others = {name: getattr(self, name) for name in ("port", "container", "lookup", "resolver", "symptom")}
         return {name: word for name, word in (parsed | others).items() if word}
 
     def filled(self, known: Self) -> Self:
@@ -87,13 +87,13 @@ class Request(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        return f"{self.service}.{self.namespace}".rstrip(".") if self.service else (self.as_name or "the evidence")
+        return f"{self.service}.{self.namespace}".rstrip(".") if self.service else (self.lookup or "the evidence")
 
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Where objects on this path can lie: the Service's and the client's namespace, that of the name as written, and
         those of the cluster's own Services."""
-        written = self.as_name.split(".")[1:2]
+        written = self.lookup.split(".")[1:2]
         named = (self.namespace, self.client_namespace, *written)
         if not any(named):
             return ()

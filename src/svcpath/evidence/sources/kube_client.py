@@ -50,7 +50,7 @@ class Access(msgspec.Struct, frozen=True):
 
     context: str = ""
     kubeconfig: str = ""
-    as_user: str = ""
+    impersonate: str = ""
     as_groups: tuple[str, ...] = ()
     timeout: float = 60.0
 
@@ -256,8 +256,8 @@ class KubeClient:
         token = settings.get("BearerToken")
         if token and token["value"]:
             headers["Authorization"] = token["value"]
-        if self.access.as_user:
-            headers["Impersonate-User"] = self.access.as_user
+        if self.access.impersonate:
+            headers["Impersonate-User"] = self.access.impersonate
         for group in self.access.as_groups:
             headers["Impersonate-Group"] = group
         return headers

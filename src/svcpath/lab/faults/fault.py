@@ -45,7 +45,7 @@ class FaultTarget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     service: str = "<service>"
     client: str = "<client>"
     port: str = ""
-    as_name: str = msgspec.field(default="", name="as")
+    lookup: str = msgspec.field(default="", name="as")
     resolver: str = ""
 
 

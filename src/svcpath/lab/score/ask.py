@@ -40,7 +40,7 @@ def _target(ground: Ground, fault: Fault) -> list[str]:
     words = [f"svc/{ground.fill(target.service)}", "-n", ground.scene.namespace]
     client = str(ground.fill(target.client))
     words += ["--from", client if "/" in client else f"pod/{client}"]
-    for option, value in (("--port", target.port), ("--as", target.as_name), ("--resolver", target.resolver)):
+    for option, value in (("--port", target.port), ("--lookup", target.lookup), ("--resolver", target.resolver)):
         if value:
             words += [option, str(ground.fill(value))]
     return words

@@ -74,7 +74,7 @@ class Run:
                 time.sleep(fault.settle)
                 if ask.RECORDED in self.evidence:
                     client = str(ground.fill(fault.target.client))
-                    names = (str(ground.fill(fault.target.as_name)),) if fault.target.as_name else ()
+                    names = (str(ground.fill(fault.target.lookup)),) if fault.target.lookup else ()
                     asked = RecordingScope((scene.namespace,), (f"{scene.namespace}/{client}",), names=names)
                     record(self.provider, folder, asked, lambda line: None)
                 if ask.LIVE in self.evidence:

@@ -109,8 +109,8 @@ def _of_container(reply: Reply) -> Observation[Any] | None:
 
 
 def _names(request: Request, view: Scene | None, named: list[str]) -> tuple[str, ...]:
-    if request.as_name:
-        return (request.as_name,)
+    if request.lookup:
+        return (request.lookup,)
     if named:
         return tuple(dict.fromkeys(named))
     if not request.service or view is None or view.service is None:

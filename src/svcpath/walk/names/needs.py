@@ -33,7 +33,7 @@ def lookups(request: Request, names: tuple[str, ...]) -> Need:
 
 def written(request: Request) -> str:
     """The Service's name as its client writes it by default: short inside the namespace, with the namespace elsewhere."""
-    if request.as_name:
-        return request.as_name
+    if request.lookup:
+        return request.lookup
     inside = not request.client or request.client_namespace == request.namespace
     return request.service if inside else f"{request.service}.{request.namespace}"

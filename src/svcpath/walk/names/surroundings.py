@@ -24,7 +24,7 @@ def surroundings(request: Request, names: tuple[str, ...] = ()) -> Asking[Surrou
     client = yield from clients.gather(request, None)
     # SRV names begin with _port._protocol (RFC 2782).
     bare = [name.partition("._tcp.")[2] or name.partition("._udp.")[2] or name for name in names]
-    spaces = [space for name in bare for space in msgspec.structs.replace(request, as_name=name).namespaces]
+    spaces = [space for name in bare for space in msgspec.structs.replace(request, lookup=name).namespaces]
     answering = yield from world.gather(request.client_namespace, tuple(dict.fromkeys(spaces)) or request.namespaces)
     return Surroundings(environment(client), answering.world or Layered(()))
 

@@ -27,12 +27,12 @@ def a_client_with_its_nodes_resolv_conf_and_the_name_in_its_host_aliases() -> Cl
     return with_client(cluster(), dnsPolicy="Default", hostAliases=[{"ip": "10.96.10.1", "hostnames": ["web"]}])
 
 
-@broken("warning", "resolution", "SP122", "web", client=CLIENT, as_name="web")
+@broken("warning", "resolution", "SP122", "web", client=CLIENT, lookup="web")
 def a_short_name_and_a_dns_config_without_a_search_list() -> Cluster:
     return with_client(cluster(), dnsPolicy="None", dnsConfig={"nameservers": ["10.96.0.10"]})
 
 
-@sound(client=CLIENT, as_name="web")
+@sound(client=CLIENT, lookup="web")
 def a_short_name_and_a_dns_config_with_the_search_list() -> Cluster:
     config = {"nameservers": ["10.96.0.10"], "searches": ["shop.svc.cluster.local", "svc.cluster.local"]}
     return with_client(cluster(), dnsPolicy="None", dnsConfig=config)

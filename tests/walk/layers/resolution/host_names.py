@@ -25,27 +25,27 @@ def _members(*, ready: int = 3, subdomain: str = "web", **spec: Any) -> Cluster:
     return made
 
 
-@broken("fault", "resolution", "SP124", "web-2.web", "10.244.1.22", "not ready", as_name="web-2.web")
+@broken("fault", "resolution", "SP124", "web-2.web", "10.244.1.22", "not ready", lookup="web-2.web")
 def the_host_name_of_a_member_that_is_not_ready() -> Cluster:
     return _members(ready=2)
 
 
-@sound("SP314", as_name="web-0.web")
+@sound("SP314", lookup="web-0.web")
 def the_host_name_of_a_member_that_is_ready_beside_one_that_is_not() -> Cluster:
     return _members(ready=2)
 
 
-@sound("SP316", as_name="web-2.web.shop")
+@sound("SP316", lookup="web-2.web.shop")
 def the_host_name_of_a_member_that_is_published_before_it_is_ready() -> Cluster:
     return _members(ready=2, publishNotReadyAddresses=True)
 
 
-@broken("fault", "resolution", "SP124", "web-7", as_name="web-7.web.shop.svc.cluster.local")
+@broken("fault", "resolution", "SP124", "web-7", lookup="web-7.web.shop.svc.cluster.local")
 def the_host_name_of_a_member_that_does_not_exist() -> Cluster:
     return _members()
 
 
-@broken("fault", "resolution", "SP124", "db-0", as_name="db-0.web")
+@broken("fault", "resolution", "SP124", "db-0", lookup="db-0.web")
 def the_host_name_of_members_whose_subdomain_is_another_service() -> Cluster:
     made = _members(subdomain="other")
     for one in made.of("Pod"):
@@ -53,21 +53,21 @@ def the_host_name_of_members_whose_subdomain_is_another_service() -> Cluster:
     return made
 
 
-@broken("fault", "resolution", "SP124", "web-0", "cluster IP", as_name="web-0.web")
+@broken("fault", "resolution", "SP124", "web-0", "cluster IP", lookup="web-0.web")
 def the_host_name_of_a_member_behind_a_cluster_ip() -> Cluster:
     return _members(clusterIP="10.96.10.1", clusterIPs=["10.96.10.1"])
 
 
-@sound(as_name="10-244-1-20.web")
+@sound(lookup="10-244-1-20.web")
 def the_address_of_a_pod_without_a_host_name_as_a_name() -> Cluster:
     return _members(subdomain="other")
 
 
-@sound(as_name="web-0.web")
+@sound(lookup="web-0.web")
 def the_name_of_a_pod_where_a_corefile_may_say_endpoint_pod_names() -> Cluster:
     return _members(subdomain="other")
 
 
-@sound(as_name="web.shop")
+@sound(lookup="web.shop")
 def a_name_with_its_namespace_that_looks_like_a_host_of_a_service() -> Cluster:
     return cluster().settle()

@@ -31,7 +31,7 @@ def coredns_denies_a_service_that_is_there() -> Cluster:
     return _looked_up(f"web -> {DENIED}", f"{RECORD}. -> {DENIED}")
 
 
-@broken("fault", "resolution", "SP123", f"{RECORD}.", client="pod/client", as_name="web.shop")
+@broken("fault", "resolution", "SP123", f"{RECORD}.", client="pod/client", lookup="web.shop")
 def coredns_denies_a_service_that_musl_asks_for() -> Cluster:
     words = "-2 Name does not resolve"
     return _looked_up(f"web.shop -> {words}", f"{RECORD}. -> {words}", probe="musl-1.2.5")
@@ -76,7 +76,7 @@ def a_service_that_comes_into_sight() -> Cluster:
     return _looked_up(f"web -> {DENIED}", f"{RECORD}. -> {DENIED}", f"{RECORD} -> 10.96.10.1")
 
 
-@sound(client="pod/client", as_name=RECORD)
+@sound(client="pod/client", lookup=RECORD)
 def a_name_that_the_client_resolves_in_a_namespace_that_was_not_listed() -> Cluster:
     """It is there, since the Service is in it."""
     made = _looked_up(f"{RECORD} -> 10.96.10.1")
@@ -99,27 +99,27 @@ def _in_another_namespace(*lines: str, name: str = "api") -> Cluster:
 _OTHER = {"target": "svc/api", "namespace": "back", "client": "pod/shop/client"}
 
 
-@broken("fault", "resolution", "SP119", "api of namespace shop", "back", as_name="api", **_OTHER)
+@broken("fault", "resolution", "SP119", "api of namespace shop", "back", lookup="api", **_OTHER)
 def a_short_name_from_another_namespace() -> Cluster:
     return _in_another_namespace(f"api -> {DENIED}")
 
 
-@broken("fault", "resolution", "SP119", "api of namespace bakc", "back", as_name="api.bakc", **_OTHER)
+@broken("fault", "resolution", "SP119", "api of namespace bakc", "back", lookup="api.bakc", **_OTHER)
 def a_namespace_with_swapped_letters() -> Cluster:
     return _in_another_namespace(f"api.bakc -> {DENIED}")
 
 
-@broken("fault", "resolution", "SP119", "namespace shop", as_name="api.shop.svc.cluster.local", **_OTHER)
+@broken("fault", "resolution", "SP119", "namespace shop", lookup="api.shop.svc.cluster.local", **_OTHER)
 def a_full_name_with_the_clients_namespace() -> Cluster:
     return _in_another_namespace(f"api.shop.svc.cluster.local -> {DENIED}")
 
 
-@broken("fault", "resolution", "SP118", "api does not resolve", as_name="api", **_OTHER)
+@broken("fault", "resolution", "SP118", "api does not resolve", lookup="api", **_OTHER)
 def a_short_name_that_nobody_answers() -> Cluster:
     return _in_another_namespace(f"api -> {SILENT}")
 
 
-@broken("fault", "resolution", "SP118", "api.example.org", as_name="api.example.org", **_OTHER)
+@broken("fault", "resolution", "SP118", "api.example.org", lookup="api.example.org", **_OTHER)
 def a_name_outside_the_cluster_that_begins_like_a_service() -> Cluster:
     return _in_another_namespace(f"api.example.org -> {DENIED}")
 
@@ -135,18 +135,16 @@ def a_service_of_the_same_name_in_another_namespace() -> Cluster:
 _NDOTS_1 = CONF.replace("ndots:5", "ndots:1")
 
 
-@broken(
-    "fault", "resolution", "SP101", "web.shop", "NXDOMAIN", client="pod/client", as_name="web.shop", resolver="musl"
-)
+@broken("fault", "resolution", "SP101", "web.shop", "NXDOMAIN", client="pod/client", lookup="web.shop", resolver="musl")
 def musl_is_named_and_the_upstream_denies_the_bare_name() -> Cluster:
     return _looked_up("web.shop -> 10.96.10.1", f"web.shop. -> {DENIED}", conf=_NDOTS_1)
 
 
-@broken("fault", "resolution", "SP121", "192.0.2.7", client="pod/client", as_name="web.shop", resolver="musl")
+@broken("fault", "resolution", "SP121", "192.0.2.7", client="pod/client", lookup="web.shop", resolver="musl")
 def musl_is_named_and_the_upstream_has_such_a_name() -> Cluster:
     return _looked_up("web.shop -> 10.96.10.1", "web.shop. -> 192.0.2.7", conf=_NDOTS_1)
 
 
-@broken("warning", "resolution", "SP122", RECORD, client="pod/client", as_name="web.shop", resolver="musl")
+@broken("warning", "resolution", "SP122", RECORD, client="pod/client", lookup="web.shop", resolver="musl")
 def musl_is_named_and_nobody_asked_the_upstream() -> Cluster:
     return _looked_up("web.shop -> 10.96.10.1", f"web.shop. -> {SILENT}", conf=_NDOTS_1)

@@ -20,7 +20,7 @@ def _objects() -> dict[str, Any]:
     return held
 
 
-def _diagnose(objects: dict[str, Any], *, as_name: str = "", resolver: str = "", **files: str) -> Report:
+def _diagnose(objects: dict[str, Any], *, lookup: str = "", resolver: str = "", **files: str) -> Report:
     raw = {name.replace("_", "."): text.encode() for name, text in files.items()}
     raw["coredns.json"] = gzip.decompress(recording_files("nftables")["coredns-configmap.json.gz"])
     raw["objects.json"] = json.dumps(objects).encode()
@@ -29,7 +29,7 @@ def _diagnose(objects: dict[str, Any], *, as_name: str = "", resolver: str = "",
         "svc/echo-server",
         namespace="service-ops",
         client="pod/client",
-        as_name=as_name,
+        lookup=lookup,
         resolver=resolver,
     )
 
@@ -79,13 +79,13 @@ def test_other_servers_in_dns_config_do_not_know_the_service() -> None:
 def test_with_ndots_1_musl_asks_the_upstream_alone_whose_answer_is_not_the_service() -> None:
     spec = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "1"}]}}
     name = "echo-server.service-ops"
-    report = _diagnose(_with_client(**spec), as_name=name, resolver="musl")
+    report = _diagnose(_with_client(**spec), lookup=name, resolver="musl")
     assert _layer(report, "resolution")[0] == "warn"
     assert (report.verdict.status, report.verdict.code) == ("warning", "SP122")
     assert "echo-server.service-ops.svc.cluster.local" in report.verdict.summary
     assert any(gap.what == f"what answers {name} for musl, musl-1.2.3" for gap in report.not_looked_at)
     searching = {"dnsPolicy": "ClusterFirst", "dnsConfig": {"options": [{"name": "ndots", "value": "2"}]}}
-    assert _layer(_diagnose(_with_client(**searching), as_name=name, resolver="musl"), "resolution")[0] == "pass"
+    assert _layer(_diagnose(_with_client(**searching), lookup=name, resolver="musl"), "resolution")[0] == "pass"
 
 
 def test_host_aliases_that_hide_the_service_are_a_fault_and_right_ones_are_not() -> None:
@@ -108,7 +108,7 @@ def test_an_error_line_about_the_name_is_a_warning_and_one_about_another_is_bait
     line = "[ERROR] plugin/errors: 2 {}. A: read udp 10.244.1.7:39411->192.0.2.53:53: i/o timeout\n"
     start = ".:53\n[INFO] plugin/reload: Running configuration SHA512 = 0\n"
     name = "api.partner.example"
-    mine = _diagnose(_with_client(), as_name=name, coredns_log=start + line.format(name))
+    mine = _diagnose(_with_client(), lookup=name, coredns_log=start + line.format(name))
     assert "SP115" in {one.code for one in mine.findings}
     other = _diagnose(_with_client(), coredns_log=start + line.format("www.example.org"))
     assert other.verdict.status == "healthy"

@@ -20,7 +20,7 @@ def _diagnose(name: str, answer: str) -> Report:
     files["objects.json"] = json.dumps(objects).encode()
     files["client.names.txt"] = f"glibc-2.36 {name} -> {answer}\n".encode()
     return diagnose(
-        BytesSource(files), f"svc/{name}", namespace="service-ops", client="pod/client", as_name=name, resolver="glibc"
+        BytesSource(files), f"svc/{name}", namespace="service-ops", client="pod/client", lookup=name, resolver="glibc"
     )
 
 

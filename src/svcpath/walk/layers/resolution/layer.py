@@ -60,7 +60,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         judgements.append(client_checks.never_asked(request, view, client, seen, served))
         modelled = compare.check(request, client, seen, answering.evidence)
         judgements.append(_quiet(modelled) if lookups.phrase else modelled)
-    elif client.conf is not None and reached and (client.pod or request.as_name) and not lookups.looked:
+    elif client.conf is not None and reached and (client.pod or request.lookup) and not lookups.looked:
         # What is asked for a name that is meant shows without any answer.
         unanswered = compare.look(client, RecordedWorld(()))
         judgements.append(client_checks.never_asked(request, view, client, unanswered, served))

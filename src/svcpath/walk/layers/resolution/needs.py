@@ -17,6 +17,6 @@ def then(scene: Scene) -> tuple[Need, ...]:
     """The client's files, and its own lookup of the name."""
     if not scene.request.client:
         return ()
-    named = scene.service is not None or scene.request.as_name
+    named = scene.service is not None or scene.request.lookup
     looks = needs.in_container(scene.request)
     return (*looks, needs.lookups(scene.request, (needs.written(scene.request),))) if named else looks

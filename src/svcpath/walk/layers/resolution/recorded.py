@@ -71,7 +71,7 @@ def _wanted(request: Request, view: Scene, client: Client, name: str) -> bool:
     """Whether a recorded lookup is of this Service, in any form of its name."""
     if name in client.names:
         return True
-    if not request.service or request.as_name:
+    if not request.service or request.lookup:
         return False
     labels = name.rstrip(".").split(".")
     if labels[0] != request.service:
