@@ -135,7 +135,7 @@ def said(one: WorkloadRecord) -> str:
 
 
 def _margin(margin: MarginRecord) -> str:
-    where = {"requests": " before the signal", "orderly end": " before the kill"}.get(margin.name, "")
+    where = {"requests": " before the signal", "graceful exit": " before the kill"}.get(margin.name, "")
     if margin.seconds is None:
         return f"{margin.name} never by itself"
     finishing = f" ({margin.finishing:g} s if it finishes them)" if margin.finishing is not None else ""

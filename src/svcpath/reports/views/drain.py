@@ -78,7 +78,7 @@ def _cell(one: CellRecord) -> Station:
     ends = ", ".join(f"{name} ended with {code}" for name, code in one.codes) or "no end of a container seen"
     margins = tuple(
         (name, "none" if value is None else f"{value:+.1f} s")
-        for name, value in zip(("new connections", "requests", "orderly end"), one.margins, strict=True)
+        for name, value in zip(("new connections", "requests", "graceful exit"), one.margins, strict=True)
     )
     clock = tuple((end.container, f"{end.predicted:.1f}", _measured(end), end.seen or "nobody") for end in one.ends)
     said = f"the model says {_losses(one.predicted)}, measured is {_losses(one.measured)}"

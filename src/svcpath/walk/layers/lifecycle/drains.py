@@ -59,7 +59,7 @@ def check(view: Scene, workloads: Reply) -> Asking[CheckResult]:
             if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
         ]
         findings.extend(_finding(each, one, disruptions, fatal=alone and _fatal(each)) for each in given)
-        if found.outcome is BudgetOutcome.LOST and not any(_fatal(each) for each in given):
+        if found.outcome is BudgetOutcome.DOES_NOT_HOLD and not any(_fatal(each) for each in given):
             findings.append(_lost(found, one, alone))
         if not findings:
             phrases.append(_phrase(found, one.fact))
@@ -121,7 +121,7 @@ def _lost(found: Budget, one: Observation[Workload], alone: bool) -> Finding:
     said: Sequence[tuple[str, float | None]] = (
         ("new connections", shown.new_connections),
         ("requests", shown.requests),
-        ("orderly end", shown.orderly_end),
+        ("graceful exit", shown.graceful_exit),
     )
     parts = [f"{name} {value:g} s" for name, value in said if value is not None and value < 0] or ["it never ends"]
     removal = found.term(REMOVAL)
