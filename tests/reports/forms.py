@@ -33,7 +33,7 @@ class Page(HTMLParser):
         self.open: list[tuple[str, dict[str, str | None]]] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.faults: list[str] = []
-        self.claims: list[dict[str, str]] = []
+        self.findings: list[dict[str, str]] = []
         self.layers: list[tuple[str, str]] = []
         self.summary = ""
         self.blocks: dict[str, str] = {}
@@ -52,8 +52,8 @@ class Page(HTMLParser):
             self.faults.append(f"doubled attribute: {attrs}")
         self.tags.append((tag, held))
         css = (held.get("class") or "").split()
-        if tag == "article" and "claim" in css:
-            self.claims.append({"code": "", "status": ""})
+        if tag == "article" and "finding" in css:
+            self.findings.append({"code": "", "status": ""})
         if tag not in VOID:
             self.open.append((tag, held))
 
@@ -74,17 +74,17 @@ class Page(HTMLParser):
         self.text.append(data)
         if self._in("p", "summary"):
             self.summary += data
-        if self._in("article", "claim") and self._in("h3"):
-            if self._in("span", "said"):
-                self.claims[-1]["status"] = self.claims[-1]["status"] or data
+        if self._in("article", "finding") and self._in("h3"):
+            if self._in("span", "spoken"):
+                self.findings[-1]["status"] = self.findings[-1]["status"] or data
             elif self._in("span", "chip") and not self._in("span", "soft"):
-                self.claims[-1]["code"] = data
+                self.findings[-1]["code"] = data
         if self._in("summary") and self._in("details", "layer"):
-            if self._in("span", "said"):
+            if self._in("span", "spoken"):
                 self._status = data
             elif self._in("span", "name"):
                 self.layers.append((data, self._status))
 
     @property
     def pairs(self) -> Pairs:
-        return {(one["code"], one["status"]) for one in self.claims}
+        return {(one["code"], one["status"]) for one in self.findings}

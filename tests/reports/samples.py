@@ -14,13 +14,15 @@ from svcpath.drain.grid.compare import compare, record
 from svcpath.drain.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
 from svcpath.findings.catalogue import catalogue
-from svcpath.findings.finding import LAYERS, SEVERITY
+from svcpath.findings.finding import LAYERS
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
+from svcpath.reports import records
 from svcpath.reports.drain import SCHEMA as DRAIN
 from svcpath.reports.drain import DrainContract, LoadRecord, ScenarioRecord
-from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
+from svcpath.reports.records import Report
 from svcpath.reports.score import Diagnosed, ScoreContract
+from svcpath.status import SEVERITY, Confidence
 
 RECORDED = [
     (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")
@@ -54,35 +56,33 @@ def every_code() -> Report:
     findings = []
     for code, known in catalogue().items():
         layer = known.layer if known.layer in LAYERS else "resolution"
-        evidence = EvidenceRecord(
-            sentence=f"seen for {code}", command=f"kubectl get {code}", place="", observation=None
-        )
-        hypothesis = HypothesisRecord(
+        evidence = records.Evidence(sentence=f"seen for {code}", command=f"kubectl get {code}", observation=None)
+        hypothesis = records.Hypothesis(
             cause=f"cause of {code}",
             layer=layer,
-            confidence="supported",
+            confidence=Confidence.SUPPORTED,
             supports=(evidence,),
             against=(),
             disproof=f"check {code}",
             refutes="printing nothing",
         )
         findings.append(
-            FindingRecord(
+            records.Finding(
                 code=code,
                 layer=layer,
-                status=next(statuses).value,
+                status=next(statuses),
                 sentence=f"sentence of {code}",
                 share="1 of 2 backends",
                 details=(f"detail of {code}",),
-                remedy=f"mend {code}",
+                remedy=f"fix {code}",
                 evidence=(evidence,),
                 hypotheses=(hypothesis,),
             )
         )
     layers = tuple(
-        LayerRecord(
+        records.Layer(
             name=name,
-            status=SEVERITY[i % len(SEVERITY)].value,
+            status=SEVERITY[i % len(SEVERITY)],
             decisive=i < 2,
             sentence=f"what {name} says",
             findings=tuple(n for n, one in enumerate(findings) if one.layer == name),

@@ -15,8 +15,8 @@ from svcpath.drain.load import load
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.document import Document
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html
-from svcpath.reports.report import Report
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views import budget_page, drift_page, resolution_page, timeline_page
 from svcpath.reports.views import drain as drain_view

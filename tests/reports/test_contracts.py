@@ -15,8 +15,9 @@ from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.drain.moments import SampledConnection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
+from svcpath.reports.records import Record
 from svcpath.reports.renderers import html
-from svcpath.reports.report import Record, encode
+from svcpath.reports.report import encode
 from svcpath.reports.timeline import timeline_report
 from tests.reports.samples import RECORDED, drain, every_code, hostile, recorded, score
 from tests.reports.write_schemas import path_of, text_of

@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from svcpath.findings.catalogue import catalogue
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html, junit, markdown, sarif, terminal
-from svcpath.reports.report import Report, encode
+from svcpath.reports.report import encode
 from svcpath.reports.views.diagnosis import document
 from svcpath.reports.views.diagnosis_page import page
 from tests.reports import forms

@@ -13,7 +13,6 @@ from svcpath.reports.document import (
     Document,
     Lane,
     LaneEvent,
-    Mark,
     Note,
     Point,
     Points,
@@ -22,9 +21,10 @@ from svcpath.reports.document import (
     Table,
     Timeline,
 )
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html, markdown, terminal
-from svcpath.reports.report import Report
 from svcpath.reports.views.diagnosis_page import page
+from svcpath.status import Status
 from tests.reports import forms
 from tests.reports.samples import HOSTILE, RECORDED, every_code, hostile, recorded
 
@@ -91,15 +91,17 @@ def timeline(count: int = 40) -> Document:
         lengths=tuple((0.5 + i % 3) * min(1, 400 / count) for i in range(count)),
         outcome=tuple(int(i % 7 == 0) for i in range(count)),
         backend=tuple(i % 2 for i in range(count)),
-        outcomes=(("200", Mark.PASS), (HOSTILE[0], Mark.FAIL)),
+        outcomes=(("200", Status.PASS), (HOSTILE[0], Status.FAIL)),
         backends=("web-1", HOSTILE[1]),
     )
     lanes = (
-        Lane("web-1", "Pods", (Span(0, 4, "preStop", Mark.WARN),), (LaneEvent(4, "SIGTERM", Mark.FAIL),)),
-        Lane(HOSTILE[2], "Data planes", (), (LaneEvent(0.4, HOSTILE[3], Mark.PASS),)),
+        Lane("web-1", "Pods", (Span(0, 4, "preStop", Status.WARN),), (LaneEvent(4, "SIGTERM", Status.FAIL),)),
+        Lane(HOSTILE[2], "Data planes", (), (LaneEvent(0.4, HOSTILE[3], Status.PASS),)),
     )
     terms = (Span(0, 0.4, "slice and data plane"),)
-    return Document("drain", (Statement(Mark.PASS, "HOLDS", "3 s"), Timeline("T", 0, 12, lanes, held, terms)), "drain")
+    return Document(
+        "drain", (Statement(Status.PASS, "HOLDS", "3 s"), Timeline("T", 0, 12, lanes, held, terms)), "drain"
+    )
 
 
 def test_a_timeline_is_well_formed_and_its_hostile_names_stay_text() -> None:

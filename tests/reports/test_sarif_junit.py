@@ -12,10 +12,11 @@ import jsonschema
 import pytest
 import xmlschema
 
-from svcpath.reports.document import Claim, Document, Exhibit, Mark, Statement
+from svcpath.reports.document import Document, FindingCard, Statement
+from svcpath.reports.records import Evidence, Finding, Report
 from svcpath.reports.renderers import junit, sarif
-from svcpath.reports.report import Report
 from svcpath.reports.views.diagnosis_page import page
+from svcpath.status import Status
 from tests.reports.samples import HOSTILE, RECORDED, every_code, hostile, recorded
 from tests.reports.test_html import timeline
 
@@ -38,12 +39,15 @@ def reports() -> list[Report]:
 
 
 def documents() -> list[Document]:
-    claims = (
-        Statement(Mark.FAIL, "DRIFT", HOSTILE[1]),
-        Claim("SP603", Mark.FAIL, HOSTILE[0], exhibits=(Exhibit(HOSTILE[2], HOSTILE[3], "//évil:1/../a b\ud800", 3),)),
-        Claim("SP604", Mark.INCONCLUSIVE, "{0} [a](http://example.test)"),
+    piece = Evidence(sentence=HOSTILE[2], command=HOSTILE[3], path="//évil:1/../a b\ud800", line=3)
+    sections = (
+        Statement(Status.FAIL, "DRIFT", HOSTILE[1]),
+        FindingCard(Finding(code="SP603", layer="", status=Status.FAIL, sentence=HOSTILE[0], evidence=(piece,))),
+        FindingCard(
+            Finding(code="SP604", layer="", status=Status.INCONCLUSIVE, sentence="{0} [a](http://example.test)")
+        ),
     )
-    return [*(page(one) for one in reports()), Document(HOSTILE[1], claims), timeline(), Document("", ())]
+    return [*(page(one) for one in reports()), Document(HOSTILE[1], sections), timeline(), Document("", ())]
 
 
 def test_sarif_is_valid(oasis: jsonschema.Draft4Validator) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from svcpath.api import diagnose
 from svcpath.evidence.sources.recordings import recording
-from svcpath.reports.report import Report, decode, encode
+from svcpath.reports.records import Report
+from svcpath.reports.report import decode, encode
 from tests.cases.public.case import case, names
 from tests.walk.layers.every_input import BROKEN, SOUND
 

@@ -10,10 +10,11 @@ import pytest
 from svcpath.drain.load import load
 from svcpath.models.drain.moments import PlaneChange, SampledConnection
 from svcpath.models.drain.timeline import DrainTimeline, timeline
-from svcpath.reports.document import Lane, Mark
+from svcpath.reports.document import Lane
 from svcpath.reports.document import Timeline as Drawn
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views.timeline_page import drawn, page
+from svcpath.status import Status
 
 RECORDED = Path(__file__).parent.parent / "data" / "drain" / "recorded"
 
@@ -33,16 +34,16 @@ def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: DrainTimel
         ("preStop", 0.0, 10.0),
         ("after the stop signal", 10.0, 20.5),
     ]
-    told = {one.text: (round(one.at, 1), one.mark) for one in lane.events}
+    told = {one.text: (round(one.at, 1), one.status) for one in lane.events}
     assert told["delete, grace 20 s"] == (0.0, None)
-    assert told["grace ends"] == (20.0, Mark.FAIL)
-    assert told["server exit code 137 (Error)"] == (20.5, Mark.FAIL)
+    assert told["grace ends"] == (20.0, Status.FAIL)
+    assert told["server exit code 137 (Error)"] == (20.5, Status.FAIL)
 
 
 def test_an_endpoints_three_conditions_follow_each_other(found: DrainTimeline) -> None:
     held = lanes(drawn(timeline_report(found)), "Endpoints")
     old, new = held["10.244.1.9"], held["10.244.1.40"]
-    assert [(one.text, one.mark) for one in old.spans] == [("ready=false serving=true terminating=true", Mark.WARN)]
+    assert [(one.text, one.status) for one in old.spans] == [("ready=false serving=true terminating=true", Status.WARN)]
     assert old.events[0].text.startswith("removed")
     assert new.spans[-1].text == "ready=true serving=true terminating=false"
     for lane in held.values():
@@ -65,10 +66,10 @@ def test_data_planes_and_connections_stand_on_the_same_axis(found: DrainTimeline
     held = picture.connections
     assert held is not None
     assert [held.outcomes[i] for i in held.outcome] == [
-        ("ok", Mark.PASS),
-        ("refused", Mark.FAIL),
-        ("timeout", Mark.FAIL),
-        ("http-error", Mark.WARN),
+        ("ok", Status.PASS),
+        ("refused", Status.FAIL),
+        ("timeout", Status.FAIL),
+        ("http-error", Status.WARN),
     ]
     assert [held.backends[i] for i in held.backend] == ["a", "b", "no answer", "a"]
     assert held.lengths == pytest.approx((0.5,) * 4, abs=1e-3)

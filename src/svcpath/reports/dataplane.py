@@ -16,7 +16,7 @@ from svcpath.models.dataplanes import (
     drift,
 )
 from svcpath.models.dataplanes.table import ServiceTable
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 from svcpath.walk.nodes.plane import Plane
 from svcpath.walk.nodes.tables import TableDump
 from svcpath.walk.planes import Planes

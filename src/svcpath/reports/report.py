@@ -14,179 +14,9 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.finding import Evidence, Finding, Hypothesis
 from svcpath.judge.judge import Diagnosis
 from svcpath.judge.tally import LayerResult
+from svcpath.reports import records
+from svcpath.reports.records import SCHEMA, Record, Report
 from svcpath.walk.picture.backends import BackendRow
-
-SCHEMA = "svcpath.report/v1"
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all records of the contract."""
-
-
-class TargetRecord(Record, frozen=True, kw_only=True):
-    namespace: str
-    service: str
-    port: str
-    client: str
-    client_node: str
-    name: str
-    resolver: str
-    symptom: str
-
-
-class VerdictRecord(Record, frozen=True, kw_only=True):
-    """``status``: healthy, warning, fault or inconclusive. ``confidence`` of the best hypothesis, or null. ``finding``: the
-    one that decides, an index into the report's ``findings``, or null."""
-
-    status: str
-    layer: str | None
-    cause_layer: str | None
-    code: str | None
-    finding: int | None
-    confidence: str | None
-    summary: str
-
-
-class EvidenceRecord(Record, frozen=True, kw_only=True):
-    """``observation`` is an id in ``observations``, or null for what follows from the API's rules alone."""
-
-    sentence: str
-    command: str
-    place: str
-    observation: str | None
-
-
-class HypothesisRecord(Record, frozen=True, kw_only=True):
-    cause: str
-    layer: str
-    confidence: str
-    supports: tuple[EvidenceRecord, ...]
-    against: tuple[EvidenceRecord, ...]
-    disproof: str
-    refutes: str
-
-
-class FindingRecord(Record, frozen=True, kw_only=True):
-    code: str
-    layer: str
-    status: str
-    sentence: str
-    share: str
-    details: tuple[str, ...]
-    remedy: str
-    evidence: tuple[EvidenceRecord, ...]
-    hypotheses: tuple[HypothesisRecord, ...]
-
-
-class LayerRecord(Record, frozen=True, kw_only=True):
-    """``findings`` are indices into the report's ``findings``."""
-
-    name: str
-    status: str
-    decisive: bool
-    sentence: str
-    findings: tuple[int, ...]
-
-
-class ObservationRecord(Record, frozen=True, kw_only=True):
-    id: str
-    kind: str
-    state: str
-    source: str
-    command: str
-    path: str
-    line: int
-    node: str
-    pod: str
-    container: str
-    at: str | None
-    reason: str
-
-
-class NotTestedRecord(Record, frozen=True, kw_only=True):
-    layer: str
-    what: str
-    why: str
-    command: str
-
-
-class ChangeRecord(Record, frozen=True, kw_only=True):
-    at: str
-    what: str
-    who: str
-
-
-class HopRecord(Record, frozen=True, kw_only=True):
-    """One thing the connection passes; ``kind``: client, resolver, cluster-dns, service, slices, dataplane or pods.
-    ``layers`` are those that judge it."""
-
-    kind: str
-    name: str
-    facts: tuple[str, ...]
-    layers: tuple[str, ...]
-
-
-class ChainRecord(Record, frozen=True, kw_only=True):
-    """A Service port down to the socket. ``slice_port`` null: no slice gives one. ``socket``: "listens", "nothing
-    listens", "loopback only", ..., "not looked at", or "" where there is no port to look for."""
-
-    service_port: str
-    target_port: str
-    slice_port: int | None
-    socket: str
-    listens_on: tuple[int, ...]
-
-
-class InTableRecord(Record, frozen=True, kw_only=True):
-    """The backend in one node's table; ``state``: held, missing, stale, wrong port or undecided."""
-
-    node: str
-    frontend: str
-    port: int
-    state: str
-    share: str
-    path: str
-    line: int
-
-
-class BackendRecord(Record, frozen=True, kw_only=True):
-    """One address behind the Service. ``slice`` empty: no slice lists it; then the three conditions are null."""
-
-    address: str
-    pod: str
-    node: str
-    zone: str
-    slice: str
-    ready: bool | None
-    serving: bool | None
-    terminating: bool | None
-    pod_ready: bool | None
-    pod_state: str
-    restarts: int
-    ports: tuple[ChainRecord, ...]
-    tables: tuple[InTableRecord, ...]
-
-
-class PlaneRecord(Record, frozen=True, kw_only=True):
-    """A node whose table was read: what a Pod's new connection meets at each cluster address of the Service."""
-
-    node: str
-    mode: str
-    frontends: dict[str, str]
-
-
-class Report(Record, frozen=True, kw_only=True):
-    schema: str
-    target: TargetRecord
-    verdict: VerdictRecord
-    layers: tuple[LayerRecord, ...]
-    findings: tuple[FindingRecord, ...]
-    observations: tuple[ObservationRecord, ...]
-    not_looked_at: tuple[NotTestedRecord, ...]
-    changes: tuple[ChangeRecord, ...]
-    path: tuple[HopRecord, ...] = ()
-    backends: tuple[BackendRecord, ...] = ()
-    planes: tuple[PlaneRecord, ...] = ()
 
 
 class _Ids:
@@ -208,8 +38,8 @@ class _Ids:
 def report(diagnosis: Diagnosis) -> Report:
     """Write a Diagnosis in the form of the contract."""
     ids = _Ids()
-    findings: list[FindingRecord] = []
-    layers: list[LayerRecord] = []
+    findings: list[records.Finding] = []
+    layers: list[records.Layer] = []
     for result in diagnosis.layers:
         start = len(findings)
         findings.extend(_finding(one, ids) for one in result.findings)
@@ -219,7 +49,7 @@ def report(diagnosis: Diagnosis) -> Report:
     request, verdict = diagnosis.request, diagnosis.verdict
     return Report(
         schema=SCHEMA,
-        target=TargetRecord(
+        target=records.Target(
             namespace=request.namespace,
             service=request.service,
             port=request.port,
@@ -229,13 +59,13 @@ def report(diagnosis: Diagnosis) -> Report:
             resolver=request.resolver,
             symptom=request.symptom,
         ),
-        verdict=VerdictRecord(
+        verdict=records.Verdict(
             status=verdict.status,
             layer=verdict.layer,
             cause_layer=verdict.cause_layer,
             code=verdict.code or None,
             finding=_place(verdict.finding, diagnosis.layers),
-            confidence=verdict.confidence.value if verdict.confidence else None,
+            confidence=verdict.confidence,
             summary=verdict.summary,
         ),
         layers=tuple(layers),
@@ -243,17 +73,17 @@ def report(diagnosis: Diagnosis) -> Report:
         observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
         not_looked_at=tuple(
             dict.fromkeys(
-                NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
+                records.Gap(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
                 for gap in diagnosis.not_looked_at
             )
         ),
-        changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
+        changes=tuple(records.Change(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
         path=tuple(
-            HopRecord(kind=one.kind, name=one.name, facts=one.facts, layers=one.layers) for one in diagnosis.path.hops
+            records.Hop(kind=one.kind, name=one.name, facts=one.facts, layers=one.layers) for one in diagnosis.path.hops
         ),
         backends=tuple(_backend(one) for one in diagnosis.path.backends.rows),
         planes=tuple(
-            PlaneRecord(node=one.node, mode=one.mode, frontends=dict(one.outcomes))
+            records.NodePlane(node=one.node, mode=one.mode, frontends=dict(one.outcomes))
             for one in diagnosis.path.backends.nodes
         ),
     )
@@ -267,8 +97,8 @@ def _place(deciding: Finding | None, layers: tuple[LayerResult, ...]) -> int | N
     return next(number for number, found in enumerate(every) if found is deciding)
 
 
-def _backend(one: BackendRow) -> BackendRecord:
-    return BackendRecord(
+def _backend(one: BackendRow) -> records.BackendRow:
+    return records.BackendRow(
         address=one.address,
         pod=one.pod,
         node=one.node,
@@ -281,7 +111,7 @@ def _backend(one: BackendRow) -> BackendRecord:
         pod_state=one.pod_state,
         restarts=one.restarts,
         ports=tuple(
-            ChainRecord(
+            records.PortChain(
                 service_port=each.service_port,
                 target_port=each.target_port,
                 slice_port=each.slice_port,
@@ -291,7 +121,7 @@ def _backend(one: BackendRow) -> BackendRecord:
             for each in one.ports
         ),
         tables=tuple(
-            InTableRecord(
+            records.InTable(
                 node=each.node,
                 frontend=each.frontend,
                 port=each.port,
@@ -305,21 +135,21 @@ def _backend(one: BackendRow) -> BackendRecord:
     )
 
 
-def _layer(result: LayerResult, indices: tuple[int, ...]) -> LayerRecord:
-    return LayerRecord(
+def _layer(result: LayerResult, indices: tuple[int, ...]) -> records.Layer:
+    return records.Layer(
         name=result.name,
-        status=result.status.value,
+        status=result.status,
         decisive=result.decisive,
         sentence=result.sentence,
         findings=indices,
     )
 
 
-def _finding(one: Finding, ids: _Ids) -> FindingRecord:
-    return FindingRecord(
+def _finding(one: Finding, ids: _Ids) -> records.Finding:
+    return records.Finding(
         code=one.code,
         layer=one.layer,
-        status=one.status.value,
+        status=one.status,
         sentence=one.sentence,
         share=one.share,
         details=one.details,
@@ -329,11 +159,11 @@ def _finding(one: Finding, ids: _Ids) -> FindingRecord:
     )
 
 
-def _hypothesis(one: Hypothesis, ids: _Ids) -> HypothesisRecord:
-    return HypothesisRecord(
+def _hypothesis(one: Hypothesis, ids: _Ids) -> records.Hypothesis:
+    return records.Hypothesis(
         cause=one.cause,
         layer=one.layer,
-        confidence=one.confidence.value,
+        confidence=one.confidence,
         supports=_evidence(one.supports, ids),
         against=_evidence(one.against, ids),
         disproof=one.disproof.command if one.disproof else "",
@@ -341,16 +171,22 @@ def _hypothesis(one: Hypothesis, ids: _Ids) -> HypothesisRecord:
     )
 
 
-def _evidence(held: tuple[Evidence, ...], ids: _Ids) -> tuple[EvidenceRecord, ...]:
+def _evidence(held: tuple[Evidence, ...], ids: _Ids) -> tuple[records.Evidence, ...]:
     return tuple(
-        EvidenceRecord(sentence=one.sentence, command=one.command, place=one.place, observation=ids.of(one.observation))
+        records.Evidence(
+            sentence=one.sentence,
+            command=one.command,
+            path=one.path,
+            line=one.line,
+            observation=ids.of(one.observation),
+        )
         for one in held
     )
 
 
-def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
+def _observation(one: Observation[Any], ids: _Ids) -> records.Observation:
     where = one.provenance
-    return ObservationRecord(
+    return records.Observation(
         id=ids.of(one) or "",
         kind=one.kind.value,
         state=one.state.value,
@@ -368,7 +204,7 @@ def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
 
 def encode(record: Record) -> bytes:
     """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced, and what a
-    terminal would obey (C1 controls, DEL, bidi marks, odd line ends) stands as an escape: RFC 8259 section 7 lets any
+    terminal would obey (C1 controls, DEL, bidi statuses, odd line ends) stands as an escape: RFC 8259 section 7 lets any
     character be escaped, and none of these can stand outside a string."""
     try:
         raw = msgspec.json.encode(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.models.resolvers import Candidate, Comparison, Line, LookupOutcome, ladder
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.resolve/v1"
 

@@ -41,12 +41,12 @@ def code(text: str) -> str:
 
 def _section(section: Section) -> Iterator[str]:
     match section:
-        case Path(stations):
+        case Path(lines):
             yield "| | layer | what is |"
             yield "|---|---|---|"
-            for one in stations:
-                status = one.mark.value if one.decisive else f"{one.mark.value}, not decisive"
-                yield f"| {MARKS[one.mark]} {status} | {one.name} | {escape(one.sentence)} |"
+            for one in lines:
+                status = one.status.value if one.decisive else f"{one.status.value}, not decisive"
+                yield f"| {MARKS[one.status]} {status} | {one.name} | {escape(one.sentence)} |"
             yield ""
         case Statement():
             tail = (

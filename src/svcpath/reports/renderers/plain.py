@@ -1,30 +1,18 @@
-"""Sections made to be opened and looked at, told as lists and tables: for the forms that are read top to bottom."""
+"""Sections made to be opened and looked at, as lists and tables: for the forms that are read top to bottom."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from svcpath.reports.document import (
-    Claim,
-    Exhibit,
-    Ladder,
-    Mark,
-    Matrix,
-    Note,
-    Path,
-    Point,
-    Points,
-    Section,
-    Table,
-    Timeline,
-)
+from svcpath.reports.document import FindingCard, Ladder, Matrix, Note, Path, Point, Points, Section, Table, Timeline
+from svcpath.status import Status
 
 
 def simpler(section: Section) -> tuple[Section, ...]:
     """The same facts in Path, Statement, Points, Table and Note alone."""
     match section:
-        case Claim():
-            return _claim(section)
+        case FindingCard():
+            return _finding(section)
         case Matrix(title, columns, rows, note):
             cells = tuple(
                 tuple(
@@ -39,28 +27,26 @@ def simpler(section: Section) -> tuple[Section, ...]:
             return _ladder(section)
         case Timeline():
             return _timeline(section)
-        case Path(stations, hops) if hops or any(one.details for one in stations):
-            opened = tuple(part for one in stations for each in one.details for part in simpler(each))
-            return (Path(stations, title=section.title), *opened)
+        case Path(lines, hops) if hops or any(one.details for one in lines):
+            opened = tuple(part for one in lines for each in one.details for part in simpler(each))
+            return (Path(lines, title=section.title), *opened)
         case _:
             return (section,)
 
 
-def _point(one: Exhibit) -> Point:
-    place = f"{one.path}:{one.line}" if one.path and one.line else one.path
-    return Point(one.text, one.command, place)
-
-
-def _claim(one: Claim) -> tuple[Section, ...]:
-    share = f" ({one.share})" if one.share else ""
-    points = [_point(each) for each in one.exhibits] + [Point(text) for text in one.details]
+def _finding(card: FindingCard) -> tuple[Section, ...]:
+    finding = card.finding
+    share = f" ({finding.share})" if finding.share else ""
+    points = [Point(piece.sentence, piece.command, piece.place) for piece in finding.evidence]
+    points += [Point(text) for text in finding.details]
     points += [
-        Point(f"{each.confidence}: {each.text}", each.command, after=each.refutes)
-        for each in one.causes
-        if each.command or each.text != one.title
+        Point(f"{hypothesis.confidence.value}: {hypothesis.cause}", hypothesis.disproof, after=hypothesis.refutes)
+        for hypothesis in finding.hypotheses
+        if hypothesis.disproof or hypothesis.cause != card.title
     ]
-    points += [Point(f"mend: {one.remedy}")] if one.remedy and one.mark is not Mark.PASS else []
-    title = f"{one.code} {one.mark.value}{f' at {one.about}' if one.about else ''}: {one.text}{share}"
+    points += [Point(f"fix: {finding.remedy}")] if finding.remedy and finding.status is not Status.PASS else []
+    layer = f" at {finding.layer}" if finding.layer else ""
+    title = f"{finding.code} {finding.status.value}{layer}: {finding.sentence}{share}"
     return (Points(title, tuple(points)),)
 
 

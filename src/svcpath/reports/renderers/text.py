@@ -9,7 +9,7 @@ LIMIT = 2000
 
 
 def printable(text: str) -> str:
-    """Text in which every control, format (bidi marks among them), surrogate or private character is shown as an escape,
+    """Text in which every control, format (bidi statuses among them), surrogate or private character is shown as an escape,
     and line breaks and tabs as a space."""
     if len(text) > LIMIT:
         text = f"{text[: LIMIT // 2]} ... {text[-LIMIT // 2 :]}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from svcpath.reports.dataplane import DriftContract, DriftRow, ShowContract, TraceContract
-from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
+from svcpath.status import Status
 
 
 def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
@@ -47,15 +48,15 @@ def drift_statement(report: DriftContract) -> Statement:
             if len(report.rows) == 1
             else f"{len(report.rows)} differences on {nodes} of {len(report.nodes)} nodes"
         )
-        return Statement(Mark.FAIL, "DRIFT", said)
+        return Statement(Status.FAIL, "DRIFT", said)
     if report.undecided:
         said = f"{len(report.undecided)} lines that may matter were not understood"
-        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", said)
+        return Statement(Status.INCONCLUSIVE, "UNDECIDED", said)
     if not report.nodes:
-        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
+        return Statement(Status.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
     # A node of two families may have a table of each.
     count = len({one.node for one in report.nodes})
-    return Statement(Mark.PASS, "NO DRIFT", f"{count} node{'s hold' if count > 1 else ' holds'} what the slices say")
+    return Statement(Status.PASS, "NO DRIFT", f"{count} node{'s hold' if count > 1 else ' holds'} what the slices say")
 
 
 def _row(one: DriftRow) -> Point:
@@ -103,7 +104,7 @@ def trace_document(reports: tuple[TraceContract, ...]) -> Document:
 
 def _outcome(one: TraceContract) -> Statement:
     if one.undecided:
-        return Statement(Mark.INCONCLUSIVE, "UNDECIDED", "lines that may matter were not understood")
+        return Statement(Status.INCONCLUSIVE, "UNDECIDED", "lines that may matter were not understood")
     match one.outcome:
         case "backends":
             every = all(each.masquerade for each in one.backends)
@@ -114,15 +115,15 @@ def _outcome(one: TraceContract) -> Statement:
             extra = "; masqueraded" if one.masquerade and every else ""
             extra += f"; ClientIP affinity {one.affinity} s" if one.affinity else ""
             extra += "; the shares are uneven" if one.uneven else ""
-            return Statement(Mark.PASS, "BACKENDS", f"{listed}{extra}")
+            return Statement(Status.PASS, "BACKENDS", f"{listed}{extra}")
         case "reject":
-            return Statement(Mark.FAIL, "REJECT", "the client sees connection refused")
+            return Statement(Status.FAIL, "REJECT", "the client sees connection refused")
         case "drop":
-            return Statement(Mark.FAIL, "DROP", "the client sees a timeout")
+            return Statement(Status.FAIL, "DROP", "the client sees a timeout")
         case "accept":
-            return Statement(Mark.PASS, "ACCEPT", "let through untranslated")
+            return Statement(Status.PASS, "ACCEPT", "let through untranslated")
         case _:
-            return Statement(Mark.WARN, "NO MATCH", "no rule takes the packet; it leaves untranslated")
+            return Statement(Status.WARN, "NO MATCH", "no rule takes the packet; it leaves untranslated")
 
 
 def show_document(report: ShowContract) -> Document:

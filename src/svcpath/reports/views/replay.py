@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from svcpath.replay import ReplayVerdict, Summary
-from svcpath.reports.document import Document, Mark, Point, Points, Section, Statement, Table
-from svcpath.reports.report import Record
+from svcpath.reports.document import Document, Point, Points, Section, Statement, Table
+from svcpath.reports.records import Record
+from svcpath.status import Status
 
 SCHEMA = "svcpath.replay/v1"
 
@@ -72,7 +73,10 @@ def document(report: ReplayReport) -> Document:
         f"{report.rows} rows, {bad} mismatches; {report.not_judged} not judged since packet order or chance decides, "
         f"{report.without_model} without a model"
     )
-    sections: list[Section] = [table, Statement(Mark.FAIL if bad else Mark.PASS, "MISMATCH" if bad else "EQUAL", words)]
+    sections: list[Section] = [
+        table,
+        Statement(Status.FAIL if bad else Status.PASS, "MISMATCH" if bad else "EQUAL", words),
+    ]
     for one in report.mismatches[:SHOWN]:
         sections.append(
             Points(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
 from svcpath.reports.resolve import (
     DivergenceRecord,
     MendRecord,
@@ -11,6 +11,7 @@ from svcpath.reports.resolve import (
     ResolveReport,
     ResolverRecord,
 )
+from svcpath.status import Status
 
 
 def document(report: ResolveReport, *, verbose: bool = False) -> Document:
@@ -60,11 +61,11 @@ def table(name: NameRecord) -> Table:
 def _one(one: ResolverRecord) -> list[Section]:
     sections: list[Section] = [*_ladder(one)]
     if one.outcome is None:
-        sections.append(Statement(Mark.INCONCLUSIVE, "OPEN", outcome(one).removeprefix("open: ")))
+        sections.append(Statement(Status.INCONCLUSIVE, "OPEN", outcome(one).removeprefix("open: ")))
         sections.append(Points("It hangs on", tuple(Point(text) for text in one.assumed[:6])))
         return sections
-    mark, word = (Mark.PASS, "RESOLVES") if one.outcome.resolves else (Mark.FAIL, "FAILS")
-    sections.append(Statement(mark, f"{word} with {one.title}", _said(one.outcome)))
+    status, word = (Status.PASS, "RESOLVES") if one.outcome.resolves else (Status.FAIL, "FAILS")
+    sections.append(Statement(status, f"{word} with {one.title}", _said(one.outcome)))
     rule = Point(f"{one.outcome.rule} ({one.outcome.source})")
     sections.append(Points("Rule that ends it", (rule,), plain=True))
     sections.append(Note(f"{one.queries} queries; with silent servers it takes {one.seconds_with_silent_servers:g} s"))

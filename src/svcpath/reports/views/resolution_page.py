@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.reports.document import Document, Ladder, Mark, Point, Points, Rung, Section, Side, Statement
+from svcpath.reports.document import Document, Ladder, Point, Points, Rung, Section, Side, Statement
 from svcpath.reports.resolve import NameRecord, ResolveReport, ResolverRecord
 from svcpath.reports.views import resolution
+from svcpath.status import Status
 
 #: Queries of one resolver that are drawn; the JSON form holds all.
 RUNGS = 200
@@ -27,33 +28,33 @@ def page(report: ResolveReport) -> Document:
     return Document(resolution.title(report), tuple(sections), "resolution")
 
 
-def mark_of(one: ResolverRecord) -> Mark:
+def status_of(one: ResolverRecord) -> Status:
     if one.outcome is None:
-        return Mark.INCONCLUSIVE
-    return Mark.PASS if one.outcome.resolves else Mark.FAIL
+        return Status.INCONCLUSIVE
+    return Status.PASS if one.outcome.resolves else Status.FAIL
 
 
 def _statement(name: NameRecord, *, alone: bool) -> Statement:
     said = "" if alone else f"{name.name}: "
     if len(name.resolvers) == 1:
         only = name.resolvers[0]
-        words = {Mark.PASS: "RESOLVES", Mark.FAIL: "FAILS"}
-        mark = mark_of(only)
-        return Statement(mark, f"{words.get(mark, 'OPEN')} with {only.title}", said + resolution.outcome(only))
+        words = {Status.PASS: "RESOLVES", Status.FAIL: "FAILS"}
+        status = status_of(only)
+        return Statement(status, f"{words.get(status, 'OPEN')} with {only.title}", said + resolution.outcome(only))
     groups = {
-        mark: [one.title for one in name.resolvers if mark_of(one) is mark]
-        for mark in (Mark.FAIL, Mark.INCONCLUSIVE, Mark.PASS)
+        status: [one.title for one in name.resolvers if status_of(one) is status]
+        for status in (Status.FAIL, Status.INCONCLUSIVE, Status.PASS)
     }
-    if not groups[Mark.FAIL] and not groups[Mark.INCONCLUSIVE]:
-        return Statement(Mark.PASS, "RESOLVES", f"{said}all {len(name.resolvers)} resolvers find it")
-    if not groups[Mark.PASS] and not groups[Mark.INCONCLUSIVE]:
-        return Statement(Mark.FAIL, "FAILS", f"{said}none of {len(name.resolvers)} resolvers finds it")
-    parts = [f"{', '.join(groups[Mark.FAIL])} fail"] if groups[Mark.FAIL] else []
-    parts += [f"{', '.join(groups[Mark.INCONCLUSIVE])} open"] if groups[Mark.INCONCLUSIVE] else []
-    parts += [f"{', '.join(groups[Mark.PASS])} resolve"] if groups[Mark.PASS] else []
-    decided = groups[Mark.FAIL] and groups[Mark.PASS]
+    if not groups[Status.FAIL] and not groups[Status.INCONCLUSIVE]:
+        return Statement(Status.PASS, "RESOLVES", f"{said}all {len(name.resolvers)} resolvers find it")
+    if not groups[Status.PASS] and not groups[Status.INCONCLUSIVE]:
+        return Statement(Status.FAIL, "FAILS", f"{said}none of {len(name.resolvers)} resolvers finds it")
+    parts = [f"{', '.join(groups[Status.FAIL])} fail"] if groups[Status.FAIL] else []
+    parts += [f"{', '.join(groups[Status.INCONCLUSIVE])} open"] if groups[Status.INCONCLUSIVE] else []
+    parts += [f"{', '.join(groups[Status.PASS])} resolve"] if groups[Status.PASS] else []
+    decided = groups[Status.FAIL] and groups[Status.PASS]
     return Statement(
-        Mark.WARN if decided else Mark.INCONCLUSIVE, "THEY PART" if decided else "OPEN", said + "; ".join(parts)
+        Status.WARN if decided else Status.INCONCLUSIVE, "THEY PART" if decided else "OPEN", said + "; ".join(parts)
     )
 
 
@@ -80,7 +81,7 @@ def _side(one: ResolverRecord, name: NameRecord, shown: bool) -> Side:
     if one.outcome is None and one.assumed:
         more = f"; and {len(one.assumed) - 3} more" if len(one.assumed) > 3 else ""
         rule = "it hangs on " + "; ".join(one.assumed[:3]) + more
-    return Side(one.title, mark_of(one), resolution.outcome(one), rule, tuple(_rungs(one, name)), shown)
+    return Side(one.title, status_of(one), resolution.outcome(one), rule, tuple(_rungs(one, name)), shown)
 
 
 def _rungs(one: ResolverRecord, name: NameRecord) -> Iterator[Rung]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
+from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, StatusLine, Table
 from svcpath.reports.score import ScoreContract, ScoreRow
+from svcpath.status import Status
 
 MARKS = {
-    "right": Mark.PASS,
-    "layer": Mark.WARN,
-    "undecided": Mark.INCONCLUSIVE,
-    "missed": Mark.FAIL,
-    "FALSE": Mark.FAIL,
+    "right": Status.PASS,
+    "layer": Status.WARN,
+    "undecided": Status.INCONCLUSIVE,
+    "missed": Status.FAIL,
+    "FALSE": Status.FAIL,
 }
 TITLE = "Faults made and diagnosed"
 
@@ -21,9 +22,9 @@ def document(report: ScoreContract) -> Document:
 
 
 def page(report: ScoreContract) -> Document:
-    """The long one: a station for each fault, which opens to what was expected of it."""
+    """The long one: a line for each fault, which opens to what was expected of it."""
     sections: list[Section] = [_statement(report), *_false(report)]
-    sections.append(Path(tuple(_station(one) for one in report.rows), title="Faults"))
+    sections.append(Path(tuple(_line(one) for one in report.rows), title="Faults"))
     if report.facts:
         sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
     return Document(TITLE, tuple(sections), "score")
@@ -67,11 +68,11 @@ def _statement(report: ScoreContract) -> Statement:
         f"{totals.get('right_layer', 0)} of {rows} at the right layer, {right} with the right cause, "
         f"{open_} undecided, {false} false accusations"
     )
-    mark = Mark.FAIL if false else Mark.PASS if rows and right == rows else Mark.WARN
-    return Statement(mark, "SCORE", said)
+    status = Status.FAIL if false else Status.PASS if rows and right == rows else Status.WARN
+    return Statement(status, "SCORE", said)
 
 
-def _station(one: ScoreRow) -> Station:
+def _line(one: ScoreRow) -> StatusLine:
     given = one.given
     where = f" at {given.layer}" if given.layer else ""
     code = f" {given.code}" if given.code else ""
@@ -82,6 +83,6 @@ def _station(one: ScoreRow) -> Station:
     ]
     details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
     text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"
-    return Station(
-        f"{one.fault} ({one.mode}, {one.evidence})", MARKS.get(one.mark, Mark.INCONCLUSIVE), text, details=details
+    return StatusLine(
+        f"{one.fault} ({one.mode}, {one.evidence})", MARKS.get(one.mark, Status.INCONCLUSIVE), text, details=details
     )

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from svcpath.reports.document import (
-    Cause,
     Cell,
-    Claim,
-    Exhibit,
+    FindingCard,
     Ladder,
-    Mark,
     Matrix,
     Note,
     Path,
@@ -21,8 +18,10 @@ from svcpath.reports.document import (
     Table,
     Timeline,
 )
+from svcpath.reports.records import Evidence, Hypothesis
 from svcpath.reports.renderers.html import picture, timeline
 from svcpath.reports.renderers.html.markup import MARKS, bar, block, command, escape, ids, sign, slug, tag
+from svcpath.status import Status
 
 
 def section(one: Section) -> str:
@@ -37,8 +36,8 @@ def section(one: Section) -> str:
             return _table(one)
         case Note(text):
             return tag("p", text, "note") + "\n"
-        case Claim():
-            return _claim(one, shown=False)
+        case FindingCard():
+            return _finding(one, shown=False)
         case Matrix():
             return _matrix(one)
         case Ladder():
@@ -50,39 +49,40 @@ def section(one: Section) -> str:
 def _statement(one: Statement) -> str:
     chips = tag("span", one.code, "chip") if one.code else ""
     chips += tag("span", one.confidence, "chip soft") if one.confidence else ""
-    shown = MARKS[one.mark]
+    shown = MARKS[one.status]
     return (
-        f'<section class="verdict {shown.css}"><p class="word">{sign(one.mark)}'
+        f'<section class="verdict {shown.css}"><p class="word">{sign(one.status)}'
         f'{tag("strong", one.word)}{chips}</p><p class="summary">{escape(one.text)}</p></section>\n'
     )
 
 
 def _path(one: Path) -> str:
     drawn = picture.render(one) if one.hops else ""
-    failed = next((station for station in one.stations if station.mark is Mark.FAIL), None)
-    opened = failed or next(
-        (station for station in one.stations if station.mark is not Mark.PASS and station.details), None
-    )
+    failed = next((line for line in one.lines if line.status is Status.FAIL), None)
+    opened = failed or next((line for line in one.lines if line.status is not Status.PASS and line.details), None)
     rows = []
-    for station, place in zip(one.stations, ids([each.name for each in one.stations]), strict=True):
-        shown = MARKS[station.mark]
-        after = "" if station.decisive else tag("span", "not decisive", "chip soft")
-        inner = _inside(station.details) or tag("p", "Nothing more was found here.", "note")
-        state = " open" if station is opened else ""
-        quiet = "" if station.decisive else " beyond"
+    for line, place in zip(one.lines, ids([each.name for each in one.lines]), strict=True):
+        shown = MARKS[line.status]
+        after = "" if line.decisive else tag("span", "not decisive", "chip soft")
+        inner = _inside(line.details) or tag("p", "Nothing more was found here.", "note")
+        state = " open" if line is opened else ""
+        quiet = "" if line.decisive else " beyond"
         rows.append(
-            f'<details class="layer {shown.css}{quiet}"{state}><summary>{sign(station.mark)}'
-            f'<span class="name">{escape(station.name)}</span><span class="what">{escape(station.sentence)}</span>{after}</summary>'
+            f'<details class="layer {shown.css}{quiet}"{state}><summary>{sign(line.status)}'
+            f'<span class="name">{escape(line.name)}</span><span class="what">{escape(line.sentence)}</span>{after}</summary>'
             f'<div class="body" id="{place}">{inner}</div></details>\n'
         )
     return f'{drawn}<section aria-label="{escape(one.title)}"><h2>{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
 
 
 def _inside(details: tuple[Section, ...]) -> str:
-    """What a station opens to: the claim that decides stands open, else the first; the others open one by one."""
-    claims = [one for one in details if isinstance(one, Claim)]
-    first = next((one for one in claims if one.chief), claims[0] if claims else None)
-    return "".join(_claim(one, shown=one is first) if isinstance(one, Claim) else section(one) for one in details)
+    """What a line opens to: the finding that decides stands open, else the first; the others open one by one."""
+    cards = [detail for detail in details if isinstance(detail, FindingCard)]
+    first = next((card for card in cards if card.decides), cards[0] if cards else None)
+    return "".join(
+        _finding(detail, shown=detail is first) if isinstance(detail, FindingCard) else section(detail)
+        for detail in details
+    )
 
 
 def _points(one: Points) -> str:
@@ -137,12 +137,12 @@ def _table(one: Table) -> str:
 
 
 def _cell(cell: Cell, name: str) -> str:
-    mark = sign(cell.mark) if cell.mark else ""
+    status = sign(cell.status) if cell.status else ""
     share = bar(cell.share) if cell.share is not None else ""
     below = tag("span", cell.below, "below") if cell.below else ""
-    css = f' class="{MARKS[cell.mark].css}"' if cell.mark else ""
+    css = f' class="{MARKS[cell.status].css}"' if cell.status else ""
     scope = ' scope="row"' if name == "th" else ""
-    return f"<{name}{scope}{css}>{mark}{escape(cell.text)}{share}{below}</{name}>"
+    return f"<{name}{scope}{css}>{status}{escape(cell.text)}{share}{below}</{name}>"
 
 
 def _matrix(one: Matrix) -> str:
@@ -155,61 +155,62 @@ def _matrix(one: Matrix) -> str:
     return f'<section class="wide"><h2>{escape(one.title)}</h2>{_scroller(table, one.title)}{note}</section>\n'
 
 
-def _exhibit(held: tuple[Exhibit, ...]) -> str:
+def _evidence(pieces: list[Evidence]) -> str:
     """Neighbours that one command shows again, as one point."""
-    said = "<br>".join(f"{escape(one.text)} {tag('span', _place(one), 'place') if one.path else ''}" for one in held)
-    return f"<li>{said}{command(held[0].command) if held[0].command else ''}</li>"
+    lines = "<br>".join(
+        f"{escape(piece.sentence)} {tag('span', piece.place, 'place') if piece.place else ''}" for piece in pieces
+    )
+    return f"<li>{lines}{command(pieces[0].command) if pieces[0].command else ''}</li>"
 
 
-def _place(one: Exhibit) -> str:
-    return f"{one.path}:{one.line}" if one.line else one.path
-
-
-def _exhibits(held: tuple[Exhibit, ...]) -> str:
-    items: list[list[Exhibit]] = []
-    for one in held:
-        if items and one.command and items[-1][0].command == one.command:
-            items[-1].append(one)
+def _evidence_items(pieces: tuple[Evidence, ...]) -> str:
+    groups: list[list[Evidence]] = []
+    for piece in pieces:
+        if groups and piece.command and groups[-1][0].command == piece.command:
+            groups[-1].append(piece)
         else:
-            items.append([one])
-    return "".join(_exhibit(tuple(group)) for group in items)
+            groups.append([piece])
+    return "".join(_evidence(group) for group in groups)
 
 
-def _listed(held: tuple[Exhibit, ...]) -> str:
-    return f"<ul>{_exhibits(held)}</ul>" if held else ""
+def _listed(pieces: tuple[Evidence, ...]) -> str:
+    return f"<ul>{_evidence_items(pieces)}</ul>" if pieces else ""
 
 
-def _claim(one: Claim, *, shown: bool) -> str:
-    share = tag("span", one.share, "chip soft") if one.share else ""
-    chief = " chief" if one.chief else ""
-    meaning = f'<p class="meaning">{tag("b", one.title)} {escape(one.meaning)}</p>' if one.meaning else ""
-    details = "".join(f"<li>{escape(text)}</li>" for text in one.details)
-    because = _exhibits(one.exhibits) + details
-    evidence = f"<h4>Because</h4><ol>{because}</ol>" if because else ""
-    causes = "".join(_cause(each, one.exhibits) for each in one.causes)
+def _finding(card: FindingCard, *, shown: bool) -> str:
+    finding = card.finding
+    share = tag("span", finding.share, "chip soft") if finding.share else ""
+    decides = " decides" if card.decides else ""
+    meaning = f'<p class="meaning">{tag("b", card.title)} {escape(card.meaning)}</p>' if card.meaning else ""
+    details = "".join(f"<li>{escape(text)}</li>" for text in finding.details)
+    items = _evidence_items(finding.evidence) + details
+    evidence = f"<h4>Evidence</h4><ol>{items}</ol>" if items else ""
+    causes = "".join(_hypothesis(hypothesis, finding.evidence) for hypothesis in finding.hypotheses)
     hypotheses = f"<h4>Hypotheses</h4>{causes}" if causes else ""
-    mend = f"<h4>Mend</h4><p>{escape(one.remedy)}</p>" if one.remedy and one.mark is not Mark.PASS else ""
-    head = f"<h3>{sign(one.mark)}{escape(one.text)} {tag('span', one.code, 'chip')}{share}</h3>"
-    inner = f"{meaning}{evidence}{hypotheses}{mend}"
+    fix = f"<h4>Fix</h4><p>{escape(finding.remedy)}</p>" if finding.remedy and finding.status is not Status.PASS else ""
+    head = f"<h3>{sign(finding.status)}{escape(finding.sentence)} {tag('span', finding.code, 'chip')}{share}</h3>"
+    inner = f"{meaning}{evidence}{hypotheses}{fix}"
     if inner:
         state = " open" if shown else ""
         head = f'<details{state}><summary>{head}</summary><div class="inner">{inner}</div></details>'
-    return f'<article class="claim {MARKS[one.mark].css}{chief}">{head}</article>\n'
+    return f'<article class="finding {MARKS[finding.status].css}{decides}">{head}</article>\n'
 
 
-def _cause(one: Cause, told: tuple[Exhibit, ...]) -> str:
-    """What supports it is told once: evidence that stands under Because already is only counted here."""
-    fresh = tuple(each for each in one.supports if each not in told)
-    again = len(one.supports) - len(fresh)
+def _hypothesis(hypothesis: Hypothesis, shown: tuple[Evidence, ...]) -> str:
+    """What supports it stands once: evidence that is shown under Evidence already is only counted here."""
+    fresh = tuple(piece for piece in hypothesis.supports if piece not in shown)
     supports = _listed(fresh)
-    if again:
-        supports = f'<p class="quiet">what stands under Because</p>{supports}'
+    if len(fresh) < len(hypothesis.supports):
+        supports = f'<p class="quiet">what stands under Evidence</p>{supports}'
     parts = [f"<dt>supports it</dt><dd>{supports}</dd>"] if supports else []
-    parts += [f"<dt>against it</dt><dd>{_listed(one.against)}</dd>"] if one.against else []
-    if one.command:
-        parts.append(f"<dt>would refute it</dt><dd>{command(one.command)}{tag('span', one.refutes, 'after')}</dd>")
+    parts += [f"<dt>against it</dt><dd>{_listed(hypothesis.against)}</dd>"] if hypothesis.against else []
+    if hypothesis.disproof:
+        outcome = tag("span", hypothesis.refutes, "after")
+        parts.append(f"<dt>to disprove</dt><dd>{command(hypothesis.disproof)}{outcome}</dd>")
     body = f"<dl>{''.join(parts)}</dl>" if parts else ""
-    return f'<div class="cause {slug(one.confidence)}"><p>{tag("span", one.confidence, "chip soft")} {escape(one.text)}</p>{body}</div>'
+    confidence = hypothesis.confidence.value
+    chip = tag("span", confidence, "chip soft")
+    return f'<div class="hypothesis {slug(confidence)}"><p>{chip} {escape(hypothesis.cause)}</p>{body}</div>'
 
 
 def _ladder(one: Ladder) -> str:
@@ -217,7 +218,7 @@ def _ladder(one: Ladder) -> str:
     rest = [side for side in one.sides if side not in shown]
     pair = "".join(_side(side, one) for side in shown)
     more = "".join(
-        f'<details class="fold"><summary>{sign(side.mark)}<span class="name">{escape(side.name)}</span> '
+        f'<details class="fold"><summary>{sign(side.status)}<span class="name">{escape(side.name)}</span> '
         f"{escape(side.end)}</summary>{_side(side, one)}</details>"
         for side in rest
     )
@@ -229,9 +230,9 @@ def _side(side: Side, one: Ladder) -> str:
     body = f"<ol>{rungs}</ol>" if rungs else tag("p", "no query is sent", "note")
     rule = tag("span", side.rule, "after") if side.rule else ""
     return (
-        f'<article class="ladder"><h3>{sign(side.mark)}{escape(side.name)}</h3>'
+        f'<article class="ladder"><h3>{sign(side.status)}{escape(side.name)}</h3>'
         f'<p class="ends" aria-hidden="true"><span>{escape(one.left)}</span><span>{escape(one.right)}</span></p>{body}'
-        f'<p class="end {MARKS[side.mark].css}">{sign(side.mark)}{escape(side.end)} {rule}</p></article>'
+        f'<p class="end {MARKS[side.status].css}">{sign(side.status)}{escape(side.end)} {rule}</p></article>'
     )
 
 

@@ -14,15 +14,16 @@ import zlib
 from collections import Counter
 from itertools import accumulate, groupby
 
-from svcpath.reports.document import Connections, Lane, Mark, Span, Timeline
+from svcpath.reports.document import Connections, Lane, Span, Timeline
 from svcpath.reports.renderers.html.markup import MARKS, escape, sign, tag
+from svcpath.status import Status
 
 #: Above so many connections in view single bars say nothing.
 DENSE = 5000
 #: Seconds per unit of the columns: 0.1 ms, which 32 bits hold for four days.
 UNIT = 0.0001
 BINS = 160
-WORST = (Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_LOOKED_AT, Mark.SKIPPED, Mark.PASS)
+WORST = (Status.FAIL, Status.WARN, Status.INCONCLUSIVE, Status.NOT_LOOKED_AT, Status.SKIPPED, Status.PASS)
 
 
 def render(one: Timeline) -> str:
@@ -49,7 +50,7 @@ def _lane(lane: Lane, start: float, length: float) -> str:
     shapes = []
     for span in lane.spans:
         x, width = _x(span.start, start, length), 100 * (span.end - span.start) / length
-        css = MARKS[span.mark].css if span.mark else "plain"
+        css = MARKS[span.status].css if span.status else "plain"
         title = f"{lane.name}: {span.text}, +{span.start:g} s to +{span.end:g} s"
         shapes.append(
             f'<rect class="{css}" x="{x:.3f}%" width="{max(width, 0.05):.3f}%" y="4" height="14" rx="2" '
@@ -59,7 +60,7 @@ def _lane(lane: Lane, start: float, length: float) -> str:
     events = sorted(lane.events, key=lambda event: event.at)
     for i, event in enumerate(events):
         x = _x(event.at, start, length)
-        css = MARKS[event.mark].css if event.mark else "plain"
+        css = MARKS[event.status].css if event.status else "plain"
         title = f"{lane.name}: {event.text}, +{event.at:g} s"
         shapes.append(
             f'<line class="{css}" x1="{x:.3f}%" x2="{x:.3f}%" y1="0" y2="22" data-s="{event.at:.6g}">'
@@ -114,14 +115,14 @@ def _axis(start: float, length: float) -> str:
 
 def _events(one: Timeline) -> str:
     """Everything on the lanes in order of time, as a table to read."""
-    told = [(event.at, lane.name, event.text, event.mark) for lane in one.lanes for event in lane.events]
+    told = [(event.at, lane.name, event.text, event.status) for lane in one.lanes for event in lane.events]
     told += [
-        (s.start, lane.name, f"{s.text} ({s.end - s.start:.4g} s)", s.mark) for lane in one.lanes for s in lane.spans
+        (s.start, lane.name, f"{s.text} ({s.end - s.start:.4g} s)", s.status) for lane in one.lanes for s in lane.spans
     ]
     told.sort(key=lambda row: (row[0], row[1], row[2]))
     rows = "".join(
-        f'<tr><td class="right">+{at:.3f}</td><td>{escape(name)}</td><td>{sign(mark) if mark else ""}{escape(text)}</td></tr>\n'
-        for at, name, text, mark in told
+        f'<tr><td class="right">+{at:.3f}</td><td>{escape(name)}</td><td>{sign(status) if status else ""}{escape(text)}</td></tr>\n'
+        for at, name, text, status in told
     )
     return (
         f'<details class="fold"><summary>All moments in order <span class="count">{len(told)}</span></summary>'
@@ -139,7 +140,7 @@ def _connections(held: Connections, start: float, length: float) -> str:
 
 
 def _legend(held: Connections) -> str:
-    items = "".join(f"<li>{sign(mark)}{escape(text)}</li>" for text, mark in held.outcomes)
+    items = "".join(f"<li>{sign(status)}{escape(text)}</li>" for text, status in held.outcomes)
     return f'<ul class="legend">{items}</ul>{_counts(held)}'
 
 
@@ -151,7 +152,7 @@ def _columns(held: Connections, start: float) -> str:
         "unit": UNIT,
         "origin": start,
         "dense": DENSE,
-        "outcomes": [[escape(text), MARKS[mark].css] for text, mark in held.outcomes],
+        "outcomes": [[escape(text), MARKS[status].css] for text, status in held.outcomes],
         "backends": [escape(name) for name in held.backends],
     }
     said = json.dumps(header, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
@@ -186,14 +187,14 @@ def _density(held: Connections, start: float, length: float) -> str:
     below = [0] * BINS
     # What failed stands on the ground line, where it is seen.
     order = sorted(range(len(counts)), key=lambda i: WORST.index(held.outcomes[i][1]))
-    for mark, row in ((held.outcomes[i][1], counts[i]) for i in order):
+    for status, row in ((held.outcomes[i][1], counts[i]) for i in order):
         steps = []
         for i, count in enumerate(row):
             if count:
                 top = 100 * (1 - (below[i] + count) / most)
                 steps.append(f"M{i} {top:.1f}h1v{100 * count / most:.1f}h-1z")
             below[i] += count
-        paths.append(f'<path class="{MARKS[mark].css}" d="{"".join(steps)}"/>')
+        paths.append(f'<path class="{MARKS[status].css}" d="{"".join(steps)}"/>')
     return (
         f'<svg class="density" width="100%" height="140" viewBox="0 0 {BINS} 100" preserveAspectRatio="none" role="img" '
         f'aria-label="connections under way over time, at most {most} at once">{"".join(paths)}</svg>'
