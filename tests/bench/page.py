@@ -48,7 +48,7 @@ def drain() -> Document:
     """A drain of four Pods under 1,000 requests a second, their times drawn by lot from a fixed seed."""
     lot = random.Random(1)
     starts = tuple(sorted(lot.uniform(0, 60) for _ in range(CONNECTIONS)))
-    held = Connections(
+    connections = Connections(
         starts=starts,
         lengths=tuple(lot.choice((0.005, 0.02, 0.1, 6.0)) * lot.uniform(0.5, 1.5) for _ in starts),
         outcome=tuple(lot.choices((0, 1, 2), (97, 2, 1))[0] for _ in starts),
@@ -63,7 +63,7 @@ def drain() -> Document:
         for i in range(4)
     )
     terms = (Span(0, 0.4, "slice and data plane"), Span(10, 10.2, "shutdown"))
-    picture = Timeline("On one axis", -2, 70, lanes, held, terms)
+    picture = Timeline("On one axis", -2, 70, lanes, connections, terms)
     return Document("drain", (Statement(Status.PASS, "DRAINED", "nothing was lost"), picture), "timeline")
 
 

@@ -85,7 +85,7 @@ def every_code() -> Report:
             status=SEVERITY[i % len(SEVERITY)],
             decisive=i < 2,
             sentence=f"what {name} says",
-            findings=tuple(n for n, one in enumerate(findings) if one.layer == name),
+            findings=tuple(n for n, finding in enumerate(findings) if finding.layer == name),
         )
         for i, name in enumerate(LAYERS)
     )
@@ -101,12 +101,12 @@ def hostile() -> Report:
         if isinstance(value, dict):
             if key == "frontends":
                 return {next(payloads): next(payloads) for _ in value}
-            return {name: spoilt(one, name) for name, one in value.items()}
+            return {name: spoilt(inner, name) for name, inner in value.items()}
         if isinstance(value, list | tuple):
             return (
                 value
                 if key in ("layers", "listens_on") and value and isinstance(value[0], str | int)
-                else [spoilt(one, key) for one in value]
+                else [spoilt(inner, key) for inner in value]
             )
         if isinstance(value, str) and key not in kept:
             return next(payloads)
@@ -141,10 +141,10 @@ def drain() -> DrainContract:
             why=why,
             passed=passed,
             as_it_should=None if passed is None else True,
-            said=said,
+            said=text,
             measured={"answered": 6.1, "lost": None},
         )
-        for variant, why, passed, said in (
+        for variant, why, passed, text in (
             ("long", "the grace period is long enough", True, "6.0 s asked, 6.1 s answered"),
             ("short", "it is too short", False, "6.0 s asked, cut after 3.2 s"),
             ("outside", "needs a place outside", None, "no node port is reachable here"),
@@ -157,7 +157,7 @@ def drain() -> DrainContract:
             (False, 6.1, (End("app", 6.2, 0.0, "connection"),)),
         )
     ]
-    cells = tuple(record(compare(CELLS[0], one, "image")) for one in seen)
+    cells = tuple(record(compare(CELLS[0], end, "image")) for end in seen)
     load = LoadRecord(
         rate=2.0,
         seconds=2.0,

@@ -54,21 +54,21 @@ def _drain() -> Record:
     return timeline_report(msgspec.structs.replace(found, connections=made), gaps)
 
 
-@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.schema)
 def test_the_shipped_schema_is_what_the_types_say(contract: Contract) -> None:
-    """python -m tests.reports.write_schemas writes them anew."""
+    """python -m tests.reports.write_schemas writes them."""
     assert path_of(contract).read_text() == text_of(contract)
 
 
 def test_what_is_written_fits_its_schema_and_reads_back_the_same() -> None:
     seen = set()
-    for one in results():
-        raw = encode(one)
+    for result in results():
+        raw = encode(result)
         contract, back = read(raw)
         seen.add(contract.schema)
         jsonschema.Draft202012Validator(json_schema(contract)).validate(json.loads(raw))
         assert encode(back) == raw
-        assert html.render(contract.long(back)) == html.render(contract.long(one))
+        assert html.render(contract.long(back)) == html.render(contract.long(result))
     assert seen == set(CONTRACTS)
 
 

@@ -47,7 +47,7 @@ def documents() -> list[Document]:
             Finding(code="SP604", layer="", status=Status.INCONCLUSIVE, sentence="{0} [a](http://example.test)")
         ),
     )
-    return [*(page(one) for one in reports()), Document(HOSTILE[1], sections), timeline(), Document("", ())]
+    return [*(page(report) for report in reports()), Document(HOSTILE[1], sections), timeline(), Document("", ())]
 
 
 def test_sarif_is_valid(oasis: jsonschema.Draft4Validator) -> None:
@@ -65,13 +65,13 @@ def test_the_schema_would_catch_a_wrong_level(oasis: jsonschema.Draft4Validator)
 def test_sarif_results_name_their_rule_level_and_line() -> None:
     log: dict[str, Any] = json.loads(sarif.render(page(recorded("nftables", "wrong-port"))))
     run = log["runs"][0]
-    found = next(one for one in run["results"] if one["ruleId"] == "SP403")
+    found = next(result for result in run["results"] if result["ruleId"] == "SP403")
     rule = run["tool"]["driver"]["rules"][found["ruleIndex"]]
     assert (rule["id"], found["kind"], found["level"]) == ("SP403", "fail", "error")
     assert "listening" in rule["shortDescription"]["text"]
     assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "objects.json.gz"
-    for one in run["results"]:
-        assert one["level"] == "none" or one["kind"] == "fail"
+    for result in run["results"]:
+        assert result["level"] == "none" or result["kind"] == "fail"
 
 
 def test_sarif_paths_are_relative_references_and_messages_hold_no_placeholder() -> None:

@@ -30,8 +30,8 @@ class Contract(msgspec.Struct, frozen=True):
 
 
 CONTRACTS: dict[str, Contract] = {
-    one.schema: one
-    for one in (
+    contract.schema: contract
+    for contract in (
         Contract(
             records.SCHEMA,
             records.Report,

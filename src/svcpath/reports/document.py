@@ -112,7 +112,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 class Rung(msgspec.Struct, frozen=True):
-    """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here parties part."""
+    """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here resolvers diverge."""
 
     at: str
     asked: str

@@ -24,15 +24,15 @@ class _Ids:
 
     def __init__(self) -> None:
         self._ids: dict[int, str] = {}
-        self.held: list[Observation[Any]] = []
+        self.observations: list[Observation[Any]] = []
 
-    def of(self, one: Observation[Any] | None) -> str | None:
-        if one is None:
+    def of(self, observation: Observation[Any] | None) -> str | None:
+        if observation is None:
             return None
-        if id(one) not in self._ids:
-            self._ids[id(one)] = f"o{len(self._ids) + 1}"
-            self.held.append(one)
-        return self._ids[id(one)]
+        if id(observation) not in self._ids:
+            self._ids[id(observation)] = f"o{len(self._ids) + 1}"
+            self.observations.append(observation)
+        return self._ids[id(observation)]
 
 
 def report(diagnosis: Diagnosis) -> Report:
@@ -42,7 +42,7 @@ def report(diagnosis: Diagnosis) -> Report:
     layers: list[records.Layer] = []
     for result in diagnosis.layers:
         start = len(findings)
-        findings.extend(_finding(one, ids) for one in result.findings)
+        findings.extend(_finding(finding, ids) for finding in result.findings)
         layers.append(_layer(result, tuple(range(start, len(findings)))))
     for observation in diagnosis.unread:
         ids.of(observation)
@@ -70,21 +70,21 @@ def report(diagnosis: Diagnosis) -> Report:
         ),
         layers=tuple(layers),
         findings=tuple(findings),
-        observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
+        observations=tuple(_observation(observation, ids) for observation in tuple(ids.observations)),
         not_looked_at=tuple(
             dict.fromkeys(
                 records.Gap(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
                 for gap in diagnosis.not_looked_at
             )
         ),
-        changes=tuple(records.Change(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
+        changes=tuple(records.Change(at=change.at, what=change.what, who=change.who) for change in diagnosis.changes),
         path=tuple(
-            records.Hop(kind=one.kind, name=one.name, facts=one.facts, layers=one.layers) for one in diagnosis.path.hops
+            records.Hop(kind=hop.kind, name=hop.name, facts=hop.facts, layers=hop.layers) for hop in diagnosis.path.hops
         ),
-        backends=tuple(_backend(one) for one in diagnosis.path.backends.rows),
+        backends=tuple(_backend(row) for row in diagnosis.path.backends.rows),
         planes=tuple(
-            records.NodePlane(node=one.node, mode=one.mode, frontends=dict(one.outcomes))
-            for one in diagnosis.path.backends.nodes
+            records.NodePlane(node=node.node, mode=node.mode, frontends=dict(node.outcomes))
+            for node in diagnosis.path.backends.nodes
         ),
     )
 
@@ -97,40 +97,40 @@ def _place(deciding: Finding | None, layers: tuple[LayerResult, ...]) -> int | N
     return next(number for number, found in enumerate(every) if found is deciding)
 
 
-def _backend(one: BackendRow) -> records.BackendRow:
+def _backend(row: BackendRow) -> records.BackendRow:
     return records.BackendRow(
-        address=one.address,
-        pod=one.pod,
-        node=one.node,
-        zone=one.zone,
-        slice=one.slice,
-        ready=one.ready,
-        serving=one.serving,
-        terminating=one.terminating,
-        pod_ready=one.pod_ready,
-        pod_state=one.pod_state,
-        restarts=one.restarts,
+        address=row.address,
+        pod=row.pod,
+        node=row.node,
+        zone=row.zone,
+        slice=row.slice,
+        ready=row.ready,
+        serving=row.serving,
+        terminating=row.terminating,
+        pod_ready=row.pod_ready,
+        pod_state=row.pod_state,
+        restarts=row.restarts,
         ports=tuple(
             records.PortChain(
-                service_port=each.service_port,
-                target_port=each.target_port,
-                slice_port=each.slice_port,
-                socket=each.reach,
-                listens_on=each.others,
+                service_port=chain.service_port,
+                target_port=chain.target_port,
+                slice_port=chain.slice_port,
+                socket=chain.reach,
+                listens_on=chain.others,
             )
-            for each in one.ports
+            for chain in row.ports
         ),
         tables=tuple(
             records.InTable(
-                node=each.node,
-                frontend=each.frontend,
-                port=each.port,
-                state=each.state.value,
-                share=f"{each.share.numerator}/{each.share.denominator}" if each.share is not None else "",
-                path=each.path,
-                line=each.line,
+                node=entry.node,
+                frontend=entry.frontend,
+                port=entry.port,
+                state=entry.state.value,
+                share=f"{entry.share.numerator}/{entry.share.denominator}" if entry.share is not None else "",
+                path=entry.path,
+                line=entry.line,
             )
-            for each in one.tables
+            for entry in row.tables
         ),
     )
 
@@ -145,51 +145,51 @@ def _layer(result: LayerResult, indices: tuple[int, ...]) -> records.Layer:
     )
 
 
-def _finding(one: Finding, ids: _Ids) -> records.Finding:
+def _finding(finding: Finding, ids: _Ids) -> records.Finding:
     return records.Finding(
-        code=one.code,
-        layer=one.layer,
-        status=one.status,
-        sentence=one.sentence,
-        share=one.share,
-        details=one.details,
-        remedy=one.remedy,
-        evidence=_evidence(one.evidence, ids),
-        hypotheses=tuple(_hypothesis(each, ids) for each in one.hypotheses),
+        code=finding.code,
+        layer=finding.layer,
+        status=finding.status,
+        sentence=finding.sentence,
+        share=finding.share,
+        details=finding.details,
+        remedy=finding.remedy,
+        evidence=_evidence(finding.evidence, ids),
+        hypotheses=tuple(_hypothesis(hypothesis, ids) for hypothesis in finding.hypotheses),
     )
 
 
-def _hypothesis(one: Hypothesis, ids: _Ids) -> records.Hypothesis:
+def _hypothesis(hypothesis: Hypothesis, ids: _Ids) -> records.Hypothesis:
     return records.Hypothesis(
-        cause=one.cause,
-        layer=one.layer,
-        confidence=one.confidence,
-        supports=_evidence(one.supports, ids),
-        against=_evidence(one.against, ids),
-        disproof=one.disproof.command if one.disproof else "",
-        refutes=one.disproof.refutes if one.disproof else "",
+        cause=hypothesis.cause,
+        layer=hypothesis.layer,
+        confidence=hypothesis.confidence,
+        supports=_evidence(hypothesis.supports, ids),
+        against=_evidence(hypothesis.against, ids),
+        disproof=hypothesis.disproof.command if hypothesis.disproof else "",
+        refutes=hypothesis.disproof.refutes if hypothesis.disproof else "",
     )
 
 
-def _evidence(held: tuple[Evidence, ...], ids: _Ids) -> tuple[records.Evidence, ...]:
+def _evidence(evidence: tuple[Evidence, ...], ids: _Ids) -> tuple[records.Evidence, ...]:
     return tuple(
         records.Evidence(
-            sentence=one.sentence,
-            command=one.command,
-            path=one.path,
-            line=one.line,
-            observation=ids.of(one.observation),
+            sentence=piece.sentence,
+            command=piece.command,
+            path=piece.path,
+            line=piece.line,
+            observation=ids.of(piece.observation),
         )
-        for one in held
+        for piece in evidence
     )
 
 
-def _observation(one: Observation[Any], ids: _Ids) -> records.Observation:
-    where = one.provenance
+def _observation(observation: Observation[Any], ids: _Ids) -> records.Observation:
+    where = observation.provenance
     return records.Observation(
-        id=ids.of(one) or "",
-        kind=one.kind.value,
-        state=one.state.value,
+        id=ids.of(observation) or "",
+        kind=observation.kind.value,
+        state=observation.state.value,
         source=where.source,
         command=where.command,
         path=where.path,
@@ -198,7 +198,7 @@ def _observation(one: Observation[Any], ids: _Ids) -> records.Observation:
         pod=where.pod,
         container=where.container,
         at=where.at,
-        reason=one.why,
+        reason=observation.why,
     )
 
 
@@ -221,9 +221,9 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_clean(key): _clean(one) for key, one in value.items()}
+        return {_clean(key): _clean(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(one) for one in value]
+        return [_clean(inner) for inner in value]
     return value
 
 

@@ -27,8 +27,8 @@ def simpler(section: Section) -> tuple[Section, ...]:
             return _ladder(section)
         case Timeline():
             return _timeline(section)
-        case Path(lines, hops) if hops or any(one.details for one in lines):
-            opened = tuple(part for one in lines for each in one.details for part in simpler(each))
+        case Path(lines, hops) if hops or any(line.details for line in lines):
+            opened = tuple(part for line in lines for detail in line.details for part in simpler(detail))
             return (Path(lines, title=section.title), *opened)
         case _:
             return (section,)
@@ -50,9 +50,9 @@ def _finding(card: FindingCard) -> tuple[Section, ...]:
     return (Points(title, tuple(points)),)
 
 
-def _ladder(one: Ladder) -> tuple[Section, ...]:
+def _ladder(ladder: Ladder) -> tuple[Section, ...]:
     sections: list[Section] = []
-    for side in one.sides:
+    for side in ladder.sides:
         points = tuple(
             Point(
                 f"{rung.at}  {rung.asked}  " + ", ".join(f"{kind} {answer}" for kind, answer in rung.answers),
@@ -64,22 +64,24 @@ def _ladder(one: Ladder) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _timeline(one: Timeline) -> tuple[Section, ...]:
+def _timeline(timeline: Timeline) -> tuple[Section, ...]:
     """What happened, in order, and how connections ended on each backend."""
-    told = [(event.at, lane.name, event.text) for lane in one.lanes for event in lane.events]
-    told += [(span.start, lane.name, f"{span.text} until +{span.end:g}") for lane in one.lanes for span in lane.spans]
-    rows = tuple((f"+{at:.2f}", name, text) for at, name, text in sorted(told))
-    sections: list[Section] = [Table(("s", "where", "what"), rows, "r", one.title)]
-    if one.terms:
-        terms = tuple((term.text, f"{term.end - term.start:g}") for term in one.terms)
+    moments = [(event.at, lane.name, event.text) for lane in timeline.lanes for event in lane.events]
+    moments += [
+        (span.start, lane.name, f"{span.text} until +{span.end:g}") for lane in timeline.lanes for span in lane.spans
+    ]
+    rows = tuple((f"+{at:.2f}", name, text) for at, name, text in sorted(moments))
+    sections: list[Section] = [Table(("s", "where", "what"), rows, "r", timeline.title)]
+    if timeline.terms:
+        terms = tuple((term.text, f"{term.end - term.start:g}") for term in timeline.terms)
         sections.append(Table(("term", "seconds"), terms, "lr"))
-    held = one.connections
-    if held is not None:
-        counts = Counter(zip(held.backend, held.outcome, strict=True))
+    connections = timeline.connections
+    if connections is not None:
+        counts = Counter(zip(connections.backend, connections.outcome, strict=True))
         table = tuple(
-            (backend, *(str(counts[i, j]) for j in range(len(held.outcomes))))
-            for i, backend in enumerate(held.backends)
+            (backend, *(str(counts[i, j]) for j in range(len(connections.outcomes))))
+            for i, backend in enumerate(connections.backends)
         )
-        columns = ("connections to", *(text for text, _ in held.outcomes))
-        sections.append(Table(columns, table, "l" + "r" * len(held.outcomes)))
+        columns = ("connections to", *(text for text, _ in connections.outcomes))
+        sections.append(Table(columns, table, "l" + "r" * len(connections.outcomes)))
     return tuple(sections)

@@ -45,19 +45,19 @@ def _paint(text: str, code: str, colour: bool) -> str:
 def _section(section: Section, colour: bool) -> Iterator[str]:
     match section:
         case Path(lines):
-            width = max(len(one.name) for one in lines)
-            for one in lines:
+            width = max(len(line.name) for line in lines)
+            for line in lines:
                 status = (
-                    one.status if one.decisive or one.status in (Status.FAIL, Status.WARN) else Status.NOT_LOOKED_AT
+                    line.status if line.decisive or line.status in (Status.FAIL, Status.WARN) else Status.NOT_LOOKED_AT
                 )
-                sign = MARKS[one.status] if one.decisive else "·"
-                said = "" if one.status is not Status.NOT_LOOKED_AT else "not looked at: "
+                sign = MARKS[line.status] if line.decisive else "·"
+                before = "" if line.status is not Status.NOT_LOOKED_AT else "not looked at: "
                 after = (
                     ""
-                    if one.decisive or one.status in (Status.NOT_LOOKED_AT, Status.SKIPPED, Status.PASS)
-                    else f" ({one.status.value}, not decisive)"
+                    if line.decisive or line.status in (Status.NOT_LOOKED_AT, Status.SKIPPED, Status.PASS)
+                    else f" ({line.status.value}, not decisive)"
                 )
-                text = f"{one.name:<{width}}  {said}{printable(one.sentence)}{after}"
+                text = f"{line.name:<{width}}  {before}{printable(line.sentence)}{after}"
                 yield f"{_paint(sign, COLOURS[status], colour)} {text}"
             yield ""
         case Statement():

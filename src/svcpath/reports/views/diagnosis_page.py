@@ -131,18 +131,18 @@ def _socket_facts(report: Report, statuses: dict[str, Status], limit: int = 6) -
     cells: list[Cell] = []
     for row in report.backends:
         place = f"[{row.address}]" if ":" in row.address else row.address
-        held = next((each for each in row.tables if each.share), None)
-        share = f"{held.share} " if held else ""
+        entry = next((entry for entry in row.tables if entry.share), None)
+        share = f"{entry.share} " if entry else ""
         if not row.slice:
             status = _doubt(statuses, "dataplane") if row.tables else Status.NOT_LOOKED_AT
             port = f":{row.tables[0].port}" if row.tables else ""
-            cells.append(Cell(f"{place or row.pod}{port}", status, _part(held), f"{share}in no slice"))
+            cells.append(Cell(f"{place or row.pod}{port}", status, _part(entry), f"{share}in no slice"))
             continue
         for chain in row.ports[:2]:
             number = f":{chain.slice_port}" if chain.slice_port is not None else ""
             status = _socket_status(chain.socket, statuses) if row.ready or row.serving else Status.NOT_LOOKED_AT
-            said = chain.socket or "no port in the slice"
-            cells.append(Cell(f"{place}{number}", status, _part(held), share + said))
+            socket = chain.socket or "no port in the slice"
+            cells.append(Cell(f"{place}{number}", status, _part(entry), share + socket))
     order = [Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS, Status.NOT_LOOKED_AT, Status.SKIPPED]
     cells.sort(key=lambda cell: order.index(cell.status or Status.SKIPPED))
     yield from cells[:limit]
@@ -151,9 +151,9 @@ def _socket_facts(report: Report, statuses: dict[str, Status], limit: int = 6) -
 
 
 def _node_fact(text: str, report: Report, statuses: dict[str, Status]) -> Cell:
-    """A node's line with how many backends its table holds wrongly, or lacks."""
+    """A node's line with how many backends its table holds wrongly, or not at all."""
     node = text.partition(" (")[0]
-    states = [each.state for row in report.backends for each in row.tables if each.node == node]
+    states = [entry.state for row in report.backends for entry in row.tables if entry.node == node]
     wrong = {state: states.count(state) for state in dict.fromkeys(states) if state != "held"}
     if not states:
         return Cell(text)
@@ -173,21 +173,21 @@ def _socket_status(socket: str, statuses: dict[str, Status]) -> Status:
     return Status.NOT_LOOKED_AT if socket in ("not looked at", "") else _doubt(statuses, "ports")
 
 
-def _part(held: InTable | None) -> float | None:
+def _part(entry: InTable | None) -> float | None:
     """A share "1/3" as a number."""
-    if held is None or not held.share:
+    if entry is None or not entry.share:
         return None
-    above, _, below = held.share.partition("/")
+    above, _, below = entry.share.partition("/")
     if not (above.isdecimal() and below.isdecimal() and int(below)):
         return None
     return int(above) / int(below)
 
 
 def _backends(report: Report, statuses: dict[str, Status]) -> Matrix:
-    nodes = list(dict.fromkeys(one.node for one in report.planes)) or list(
-        dict.fromkeys(each.node for row in report.backends for each in row.tables)
+    nodes = list(dict.fromkeys(plane.node for plane in report.planes)) or list(
+        dict.fromkeys(entry.node for row in report.backends for entry in row.tables)
     )
-    modes = {one.node: one.mode for one in report.planes}
+    modes = {plane.node: plane.mode for plane in report.planes}
     columns = ["backend", "node", "slice: ready, serving, terminating", "Pod", "port chain", "socket"]
     columns += [f"{node} table" + (f" ({modes[node]})" if modes.get(node) else "") for node in nodes]
     rows = [tuple(_cells(row, nodes, report, statuses)) for row in report.backends]
@@ -203,68 +203,68 @@ def _cells(row: BackendRow, nodes: list[str], report: Report, statuses: dict[str
     if row.ready is None:
         yield Cell("in no slice", Status.INCONCLUSIVE if row.tables else Status.NOT_LOOKED_AT)
     else:
-        words = ", ".join("yes" if one else "no" for one in (row.ready, row.serving, row.terminating))
+        words = ", ".join("yes" if condition else "no" for condition in (row.ready, row.serving, row.terminating))
         yield Cell(words, Status.PASS if row.ready else _doubt(statuses, "endpoints"), below=row.slice)
     ready = {True: "ready", False: "not ready", None: ""}[row.pod_ready]
-    restarts = f"{row.restarts} restart{'' if row.restarts == 1 else 's'}" if row.restarts else ""
-    said = ", ".join(part for part in (row.pod_state, ready, restarts) if part)
+    restarts = count(row.restarts, "restart") if row.restarts else ""
+    state = ", ".join(part for part in (row.pod_state, ready, restarts) if part)
     fine = row.pod_ready and row.pod_state == "Running"
     yield Cell(
-        said or "not in the evidence",
-        Status.PASS if fine else Status.NOT_LOOKED_AT if not said else _doubt(statuses, "pod"),
+        state or "not looked at",
+        Status.PASS if fine else Status.NOT_LOOKED_AT if not state else _doubt(statuses, "pod"),
     )
-    yield Cell("; ".join(_chain(one) for one in row.ports) or "none")
+    yield Cell("; ".join(_chain(chain) for chain in row.ports) or "none")
     yield from _sockets(row, statuses)
     for node in nodes:
         yield _in_table(row, node, report, statuses)
 
 
-def _chain(one: PortChain) -> str:
-    number = one.slice_port if one.slice_port is not None else "no number"
-    return f"{one.service_port} → {one.target_port} → {number}"
+def _chain(chain: PortChain) -> str:
+    number = chain.slice_port if chain.slice_port is not None else "no number"
+    return f"{chain.service_port} → {chain.target_port} → {number}"
 
 
 def _sockets(row: BackendRow, statuses: dict[str, Status]) -> Iterator[Cell]:
     if not row.ports:
         yield Cell("not looked at", Status.NOT_LOOKED_AT)
         return
-    found = [_socket_status(one.socket, statuses) for one in row.ports]
+    found = [_socket_status(chain.socket, statuses) for chain in row.ports]
     worst = min(found, key=[Status.FAIL, Status.WARN, Status.INCONCLUSIVE, Status.NOT_LOOKED_AT, Status.PASS].index)
-    said = "; ".join(dict.fromkeys(one.socket or "no port to look for" for one in row.ports))
+    sockets = "; ".join(dict.fromkeys(chain.socket or "no port to look for" for chain in row.ports))
     others = ", ".join(str(port) for port in row.ports[0].listens_on[:6])
-    yield Cell(said, worst, below=f"Pod listens on {others}" if others else "")
+    yield Cell(sockets, worst, below=f"Pod listens on {others}" if others else "")
 
 
 def _in_table(row: BackendRow, node: str, report: Report, statuses: dict[str, Status]) -> Cell:
-    held = [one for one in row.tables if one.node == node]
-    if not held:
+    entries = [entry for entry in row.tables if entry.node == node]
+    if not entries:
         outcomes = dict.fromkeys(
-            outcome for one in report.planes if one.node == node for outcome in one.frontends.values()
+            text for plane in report.planes if plane.node == node for text in plane.frontends.values()
         )
-        said = ", ".join(outcome for outcome in outcomes if outcome != "backends")
-        return Cell(said or "not in it, as it should be", Status.NOT_LOOKED_AT)
-    states = list(dict.fromkeys(one.state for one in held))
+        outcome = ", ".join(text for text in outcomes if text != "backends")
+        return Cell(outcome or "not in it, as it should be", Status.NOT_LOOKED_AT)
+    states = list(dict.fromkeys(entry.state for entry in entries))
     fine = states == ["held"]
-    shares = ", ".join(dict.fromkeys(one.share for one in held if one.share))
+    shares = ", ".join(dict.fromkeys(entry.share for entry in entries if entry.share))
     text = shares if fine else " ".join(part for part in (", ".join(states).upper(), shares) if part)
-    lines = ", ".join(str(one.line) for one in held if one.line)
-    below = f"{held[0].path}:{lines}" if held[0].path and lines else held[0].path
-    wrong = next((one for one in held if one.state == "wrong port"), None)
+    lines = ", ".join(str(entry.line) for entry in entries if entry.line)
+    below = f"{entries[0].path}:{lines}" if entries[0].path and lines else entries[0].path
+    wrong = next((entry for entry in entries if entry.state == "wrong port"), None)
     if wrong is not None:
         below = f"port {wrong.port}; {below}"
-    part = _part(next((one for one in held if one.share), None))
+    part = _part(next((entry for entry in entries if entry.share), None))
     return Cell(text or "held", Status.PASS if fine else _doubt(statuses, "dataplane"), part, below)
 
 
 def _observations(report: Report) -> Table:
     rows = tuple(
         (
-            one.id,
-            one.kind,
-            one.state + (f": {one.reason}" if one.reason else ""),
-            f"{one.path}:{one.line}" if one.line else one.path or one.source,
-            one.command,
+            observation.id,
+            observation.kind,
+            observation.state + (f": {observation.reason}" if observation.reason else ""),
+            f"{observation.path}:{observation.line}" if observation.line else observation.path or observation.source,
+            observation.command,
         )
-        for one in report.observations[:ROWS]
+        for observation in report.observations[:ROWS]
     )
     return Table(("id", "kind", "state", "place", "command"), rows, title="Evidence collected")

@@ -17,10 +17,10 @@ ROWS = 400
 
 def page(report: DriftContract) -> Document:
     sections: list[Section] = [dataplane.drift_statement(report)]
-    sections.append(Path(tuple(_line(one, report) for one in report.nodes), title="Nodes"))
+    sections.append(Path(tuple(_line(node, report) for node in report.nodes), title="Nodes"))
     if report.rows:
         columns = ("frontend", "node", "what", "backend", "share", "since", "rule")
-        rows = tuple(_row(one) for one in report.rows[:ROWS])
+        rows = tuple(_row(row) for row in report.rows[:ROWS])
         left = len(report.rows) - ROWS
         note = f"and {left} more rows in the JSON form" if left > 0 else ""
         sections.append(Matrix("Differences", columns, rows, note))
@@ -45,7 +45,7 @@ def _line(node: NodeDrift, report: DriftContract) -> StatusLine:
     found = ", ".join(f"{count} {name}" for name, count in counts if count) or "as the slices say"
     sentence = f"{node.mode}, {node.frontends} frontends, {node.backends} backends: {found}"
     details: list[Section] = [_finding(row) for row in rows[:ROWS]]
-    unread = [Point(f"line {one.line}: {one.text}") for one in report.undecided if one.node == node.node]
+    unread = [Point(f"line {line.line}: {line.text}") for line in report.undecided if line.node == node.node]
     if unread:
         details.append(Points("Lines not understood that may matter", tuple(unread[:50])))
     if node.said_by:

@@ -42,24 +42,24 @@ def report(summary: Summary) -> ReplayReport:
         schema=SCHEMA,
         rows=summary.rows,
         matches=summary.matches,
-        mismatches=tuple(_row(one) for one in summary.mismatches),
+        mismatches=tuple(_row(verdict) for verdict in summary.mismatches),
         not_judged=len(summary.open),
         without_model=len(summary.skipped),
         probes=dict(summary.by_probe),
     )
 
 
-def _row(one: ReplayVerdict) -> RowRecord:
+def _row(verdict: ReplayVerdict) -> RowRecord:
     return RowRecord(
-        line=one.row.line,
-        probe=one.row.probe,
-        names=one.row.names,
-        case=one.row.case,
-        reason=one.reason,
-        expected=one.expected,
-        recorded=one.recorded,
-        expected_queries=one.expected_queries,
-        recorded_queries=one.recorded_queries,
+        line=verdict.row.line,
+        probe=verdict.row.probe,
+        names=verdict.row.names,
+        case=verdict.row.case,
+        reason=verdict.reason,
+        expected=verdict.expected,
+        recorded=verdict.recorded,
+        expected_queries=verdict.expected_queries,
+        recorded_queries=verdict.recorded_queries,
     )
 
 
@@ -77,15 +77,15 @@ def document(report: ReplayReport) -> Document:
         table,
         Statement(Status.FAIL if bad else Status.PASS, "MISMATCH" if bad else "EQUAL", words),
     ]
-    for one in report.mismatches[:SHOWN]:
+    for verdict in report.mismatches[:SHOWN]:
         sections.append(
             Points(
-                f"line {one.line}  {one.probe}  {', '.join(one.names)}  {one.case}: {one.reason} differ",
+                f"line {verdict.line}  {verdict.probe}  {', '.join(verdict.names)}  {verdict.case}: {verdict.reason} differ",
                 (
-                    Point(f"model    {' | '.join(one.expected)}"),
-                    Point(f"recorded {one.recorded}"),
-                    Point(f"model asks    {'; '.join(one.expected_queries)}"),
-                    Point(f"recorded asks {'; '.join(one.recorded_queries)}"),
+                    Point(f"model    {' | '.join(verdict.expected)}"),
+                    Point(f"recorded {verdict.recorded}"),
+                    Point(f"model asks    {'; '.join(verdict.expected_queries)}"),
+                    Point(f"recorded asks {'; '.join(verdict.recorded_queries)}"),
                 ),
             )
         )

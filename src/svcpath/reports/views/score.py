@@ -1,4 +1,4 @@
-"""A score as a Document: the totals, and each fault with what was expected and what was said."""
+"""A score as a Document: the totals, and each fault with what was expected and what was text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def document(report: ScoreContract) -> Document:
 def page(report: ScoreContract) -> Document:
     """The long one: a line for each fault, which opens to what was expected of it."""
     sections: list[Section] = [_statement(report), *_false(report)]
-    sections.append(Path(tuple(_line(one) for one in report.rows), title="Faults"))
+    sections.append(Path(tuple(_line(row) for row in report.rows), title="Faults"))
     if report.facts:
         sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
     return Document(TITLE, tuple(sections), "score")
@@ -33,27 +33,27 @@ def page(report: ScoreContract) -> Document:
 def _table(report: ScoreContract) -> Table:
     rows = tuple(
         (
-            one.mark,
-            one.fault,
-            one.mode,
-            one.evidence,
-            _words("/".join(one.expected_status), "/".join(one.expected_layer), "/".join(one.expected_codes)),
-            _words(one.given.status, one.given.layer, one.given.code),
-            one.given.confidence,
-            f"{one.seconds:.1f}",
+            row.mark,
+            row.fault,
+            row.mode,
+            row.evidence,
+            _words("/".join(row.expected_status), "/".join(row.expected_layer), "/".join(row.expected_codes)),
+            _words(row.given.status, row.given.layer, row.given.code),
+            row.given.confidence,
+            f"{row.seconds:.1f}",
         )
-        for one in report.rows
+        for row in report.rows
     )
     return Table(("mark", "fault", "mode", "evidence", "expected", "given", "confidence", "s"), rows, "lllllllr")
 
 
 def _false(report: ScoreContract) -> tuple[Section, ...]:
-    said = tuple(
-        Point(f"{one.fault} ({one.mode}, {one.evidence}): {one.given.summary}")
-        for one in report.rows
-        if one.mark == "FALSE"
+    row = tuple(
+        Point(f"{row.fault} ({row.mode}, {row.evidence}): {row.given.summary}")
+        for row in report.rows
+        if row.mark == "FALSE"
     )
-    return (Points("False accusations", said),) if said else ()
+    return (Points("False accusations", row),) if row else ()
 
 
 def _words(*words: str) -> str:
@@ -64,25 +64,25 @@ def _statement(report: ScoreContract) -> Statement:
     totals = report.totals
     rows, right = totals.get("rows", 0), totals.get("right_cause", 0)
     false, open_ = totals.get("false_accusations", 0), totals.get("inconclusive", 0)
-    said = (
+    text = (
         f"{totals.get('right_layer', 0)} of {rows} at the right layer, {right} with the right cause, "
         f"{open_} undecided, {false} false accusations"
     )
     status = Status.FAIL if false else Status.PASS if rows and right == rows else Status.WARN
-    return Statement(status, "SCORE", said)
+    return Statement(status, "SCORE", text)
 
 
-def _line(one: ScoreRow) -> StatusLine:
-    given = one.given
+def _line(row: ScoreRow) -> StatusLine:
+    given = row.given
     where = f" at {given.layer}" if given.layer else ""
     code = f" {given.code}" if given.code else ""
     points = [
-        Point(f"expected: {' or '.join(one.expected_status)} at {' or '.join(one.expected_layer) or 'no layer'}"),
-        Point(f"expected codes: {', '.join(one.expected_codes) or 'any'}"),
-        Point(f"said: {given.status}{where}{code}{f', {given.confidence}' if given.confidence else ''}"),
+        Point(f"expected: {' or '.join(row.expected_status)} at {' or '.join(row.expected_layer) or 'no layer'}"),
+        Point(f"expected codes: {', '.join(row.expected_codes) or 'any'}"),
+        Point(f"text: {given.status}{where}{code}{f', {given.confidence}' if given.confidence else ''}"),
     ]
-    details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
-    text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"
+    details = (Points("Compared", tuple(points)), Note(f"{row.evidence} evidence, {row.seconds:g} s"))
+    text = f"{row.mark}: {given.status}{where}{code}: {given.summary}"
     return StatusLine(
-        f"{one.fault} ({one.mode}, {one.evidence})", MARKS.get(one.mark, Status.INCONCLUSIVE), text, details=details
+        f"{row.fault} ({row.mode}, {row.evidence})", MARKS.get(row.mark, Status.INCONCLUSIVE), text, details=details
     )

@@ -23,14 +23,14 @@ __all__ = ["render"]
 def render(document: Document) -> str:
     """The whole file, ended by a newline."""
     style, script = _asset("report.css"), _asset("report.js")
-    if any(isinstance(one, Timeline) for one in document.sections):
+    if any(isinstance(section_, Timeline) for section_ in document.sections):
         script += _asset("timeline.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     title = printable(document.title)
-    verdict = next((one for one in document.sections if isinstance(one, Statement)), None)
+    verdict = next((section_ for section_ in document.sections if isinstance(section_, Statement)), None)
     head = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
@@ -52,7 +52,7 @@ def _main(document: Document) -> str:
     """Neighbouring lists stand side by side where there is room; neighbouring findings share a heading."""
     parts: list[str] = []
     for kind, group in groupby(document.sections, key=_kind):
-        inner = "".join(rendered(one) for one in group)
+        inner = "".join(rendered(section_) for section_ in group)
         if kind is Points:
             inner = f'<div class="columns">\n{inner}</div>\n'
         elif kind is FindingCard:
@@ -61,8 +61,8 @@ def _main(document: Document) -> str:
     return "".join(parts)
 
 
-def _kind(one: Section) -> type:
-    return type(one)
+def _kind(section_: Section) -> type:
+    return type(section_)
 
 
 def _asset(name: str) -> str:

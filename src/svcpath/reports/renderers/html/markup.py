@@ -41,8 +41,8 @@ def tag(name: str, text: str, css: str = "") -> str:
 def sign(status: Status, *, word: bool = False) -> str:
     """The status as a sign; its word is there for screen readers, and for all with ``word``."""
     shown = MARKS[status]
-    said = f"<b>{shown.word}</b>" if word else f'<span class="spoken">{shown.word}</span>'
-    return f'<span class="mark {shown.css}"><i aria-hidden="true">{shown.sign}</i>{said}</span>'
+    label = f"<b>{shown.word}</b>" if word else f'<span class="spoken">{shown.word}</span>'
+    return f'<span class="mark {shown.css}"><i aria-hidden="true">{shown.sign}</i>{label}</span>'
 
 
 def command(text: str) -> str:
@@ -66,7 +66,7 @@ def bar(share: float, whole: int = 48) -> str:
 
 def slug(text: str) -> str:
     """A class or id that no text can break out of."""
-    kept = "".join(one if one.isascii() and one.isalnum() else "-" for one in text.lower())
+    kept = "".join(character if character.isascii() and character.isalnum() else "-" for character in text.lower())
     return kept[:60] or "x"
 
 

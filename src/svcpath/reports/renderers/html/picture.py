@@ -15,14 +15,14 @@ from svcpath.status import Status
 WORST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS, Status.NOT_LOOKED_AT, Status.SKIPPED)
 
 
-def render(one: Path) -> str:
-    lines = {line.name: line for line in one.lines}
+def render(path: Path) -> str:
+    lines = {line.name: line for line in path.lines}
     places = dict(zip(lines, ids(list(lines)), strict=True))
-    first = next((line.name for line in one.lines if line.status is Status.FAIL), "")
+    first = next((line.name for line in path.lines if line.status is Status.FAIL), "")
     # The layer that fails first may lie further down the way than one that fails after it: the packet ends at the
     # first hop that has the deciding layer.
-    ends = next((i for i, hop in enumerate(one.hops) if first and first in hop.layers), len(one.hops))
-    cards = "".join(_card(hop, i, ends, lines, places) for i, hop in enumerate(one.hops))
+    ends = next((i for i, hop in enumerate(path.hops) if first and first in hop.layers), len(path.hops))
+    cards = "".join(_card(hop, i, ends, lines, places) for i, hop in enumerate(path.hops))
     return f'<nav class="picture" aria-label="the path of a connection"><ol>{cards}</ol></nav>\n'
 
 

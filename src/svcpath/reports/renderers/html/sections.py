@@ -24,44 +24,44 @@ from svcpath.reports.renderers.html.markup import MARKS, bar, block, command, es
 from svcpath.status import Status
 
 
-def section(one: Section) -> str:
-    match one:
+def section(section_: Section) -> str:
+    match section_:
         case Statement():
-            return _statement(one)
+            return _statement(section_)
         case Path():
-            return _path(one)
+            return _path(section_)
         case Points():
-            return _points(one)
+            return _points(section_)
         case Table():
-            return _table(one)
+            return _table(section_)
         case Note(text):
             return tag("p", text, "note") + "\n"
         case FindingCard():
-            return _finding(one, shown=False)
+            return _finding(section_, shown=False)
         case Matrix():
-            return _matrix(one)
+            return _matrix(section_)
         case Ladder():
-            return _ladder(one)
+            return _ladder(section_)
         case Timeline():
-            return timeline.render(one)
+            return timeline.render(section_)
 
 
-def _statement(one: Statement) -> str:
-    chips = tag("span", one.code, "chip") if one.code else ""
-    chips += tag("span", one.confidence, "chip soft") if one.confidence else ""
-    shown = MARKS[one.status]
+def _statement(statement: Statement) -> str:
+    chips = tag("span", statement.code, "chip") if statement.code else ""
+    chips += tag("span", statement.confidence, "chip soft") if statement.confidence else ""
+    shown = MARKS[statement.status]
     return (
-        f'<section class="verdict {shown.css}"><p class="word">{sign(one.status)}'
-        f'{tag("strong", one.word)}{chips}</p><p class="summary">{escape(one.text)}</p></section>\n'
+        f'<section class="verdict {shown.css}"><p class="word">{sign(statement.status)}'
+        f'{tag("strong", statement.word)}{chips}</p><p class="summary">{escape(statement.text)}</p></section>\n'
     )
 
 
-def _path(one: Path) -> str:
-    drawn = picture.render(one) if one.hops else ""
-    failed = next((line for line in one.lines if line.status is Status.FAIL), None)
-    opened = failed or next((line for line in one.lines if line.status is not Status.PASS and line.details), None)
+def _path(path: Path) -> str:
+    drawn = picture.render(path) if path.hops else ""
+    failed = next((line for line in path.lines if line.status is Status.FAIL), None)
+    opened = failed or next((line for line in path.lines if line.status is not Status.PASS and line.details), None)
     rows = []
-    for line, place in zip(one.lines, ids([each.name for each in one.lines]), strict=True):
+    for line, place in zip(path.lines, ids([line.name for line in path.lines]), strict=True):
         shown = MARKS[line.status]
         after = "" if line.decisive else tag("span", "not decisive", "chip soft")
         inner = _inside(line.details) or tag("p", "Nothing more was found here.", "note")
@@ -72,7 +72,9 @@ def _path(one: Path) -> str:
             f'<span class="name">{escape(line.name)}</span><span class="what">{escape(line.sentence)}</span>{after}</summary>'
             f'<div class="body" id="{place}">{inner}</div></details>\n'
         )
-    return f'{drawn}<section aria-label="{escape(one.title)}"><h2>{escape(one.title)}</h2>\n{"".join(rows)}</section>\n'
+    return (
+        f'{drawn}<section aria-label="{escape(path.title)}"><h2>{escape(path.title)}</h2>\n{"".join(rows)}</section>\n'
+    )
 
 
 def _inside(details: tuple[Section, ...]) -> str:
@@ -85,16 +87,16 @@ def _inside(details: tuple[Section, ...]) -> str:
     )
 
 
-def _points(one: Points) -> str:
-    if one.plain and len(one.points) > 1 and all(_bare(point) for point in one.points):
+def _points(points: Points) -> str:
+    if points.plain and len(points.points) > 1 and all(_bare(point) for point in points.points):
         # The lines of one text, to copy whole.
-        lines = "\n".join(escape(point.command) for point in one.points)
-        return f'<section class="points"><h2>{escape(one.title)}</h2>{block(lines)}</section>\n'
-    items = "".join(f"<li>{_point(point)}</li>" for point in one.points)
-    kind = "ol" if one.numbered else "ul"
-    plain = ' class="plain"' if one.plain or (len(one.points) == 1 and not one.numbered) else ""
+        lines = "\n".join(escape(point.command) for point in points.points)
+        return f'<section class="points"><h2>{escape(points.title)}</h2>{block(lines)}</section>\n'
+    items = "".join(f"<li>{_point(point)}</li>" for point in points.points)
+    kind = "ol" if points.numbered else "ul"
+    plain = ' class="plain"' if points.plain or (len(points.points) == 1 and not points.numbered) else ""
     body = f"<{kind}{plain}>{items}</{kind}>" if items else ""
-    return f'<section class="points"><h2>{escape(one.title)}</h2>{body}</section>\n'
+    return f'<section class="points"><h2>{escape(points.title)}</h2>{body}</section>\n'
 
 
 def _bare(point: Point) -> bool:
@@ -114,10 +116,11 @@ def _scroller(inner: str, label: str) -> str:
     return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(label)}">{inner}</div>\n'
 
 
-def _table(one: Table) -> str:
-    right = [i < len(one.align) and one.align[i] == "r" for i in range(len(one.columns))]
+def _table(table: Table) -> str:
+    right = [i < len(table.align) and table.align[i] == "r" for i in range(len(table.columns))]
     head = "".join(
-        f'<th scope="col"{" class=right" if right[i] else ""}>{escape(text)}</th>' for i, text in enumerate(one.columns)
+        f'<th scope="col"{" class=right" if right[i] else ""}>{escape(text)}</th>'
+        for i, text in enumerate(table.columns)
     )
     rows = "".join(
         "<tr>"
@@ -126,14 +129,14 @@ def _table(one: Table) -> str:
             for i, text in enumerate(row)
         )
         + "</tr>\n"
-        for row in one.rows
+        for row in table.rows
     )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>"
-    label = one.title or ", ".join(one.columns)
-    if one.title and len(one.rows) > 12:
-        return f'<details class="fold"><summary><h2>{escape(one.title)}</h2> <span class="count">{len(one.rows)}</span></summary>{_scroller(table, label)}</details>\n'
-    title = f"<h2>{escape(one.title)}</h2>" if one.title else ""
-    return f'<section class="wide">{title}{_scroller(table, label)}</section>\n'
+    markup = f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>"
+    label = table.title or ", ".join(table.columns)
+    if table.title and len(table.rows) > 12:
+        return f'<details class="fold"><summary><h2>{escape(table.title)}</h2> <span class="count">{len(table.rows)}</span></summary>{_scroller(markup, label)}</details>\n'
+    title = f"<h2>{escape(table.title)}</h2>" if table.title else ""
+    return f'<section class="wide">{title}{_scroller(markup, label)}</section>\n'
 
 
 def _cell(cell: Cell, name: str) -> str:
@@ -145,14 +148,15 @@ def _cell(cell: Cell, name: str) -> str:
     return f"<{name}{scope}{css}>{status}{escape(cell.text)}{share}{below}</{name}>"
 
 
-def _matrix(one: Matrix) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in one.columns)
+def _matrix(matrix: Matrix) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in matrix.columns)
     rows = "".join(
-        "<tr>" + "".join(_cell(cell, "td" if i else "th") for i, cell in enumerate(row)) + "</tr>\n" for row in one.rows
+        "<tr>" + "".join(_cell(cell, "td" if i else "th") for i, cell in enumerate(row)) + "</tr>\n"
+        for row in matrix.rows
     )
-    note = tag("p", one.note, "note") if one.note else ""
+    note = tag("p", matrix.note, "note") if matrix.note else ""
     table = f'<table class="matrix"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>'
-    return f'<section class="wide"><h2>{escape(one.title)}</h2>{_scroller(table, one.title)}{note}</section>\n'
+    return f'<section class="wide"><h2>{escape(matrix.title)}</h2>{_scroller(table, matrix.title)}{note}</section>\n'
 
 
 def _evidence(pieces: list[Evidence]) -> str:
@@ -213,25 +217,25 @@ def _hypothesis(hypothesis: Hypothesis, shown: tuple[Evidence, ...]) -> str:
     return f'<div class="hypothesis {slug(confidence)}"><p>{chip} {escape(hypothesis.cause)}</p>{body}</div>'
 
 
-def _ladder(one: Ladder) -> str:
-    shown = [side for side in one.sides if side.shown] or list(one.sides[:2])
-    rest = [side for side in one.sides if side not in shown]
-    pair = "".join(_side(side, one) for side in shown)
+def _ladder(ladder: Ladder) -> str:
+    shown = [side for side in ladder.sides if side.shown] or list(ladder.sides[:2])
+    rest = [side for side in ladder.sides if side not in shown]
+    pair = "".join(_side(side, ladder) for side in shown)
     more = "".join(
         f'<details class="fold"><summary>{sign(side.status)}<span class="name">{escape(side.name)}</span> '
-        f"{escape(side.end)}</summary>{_side(side, one)}</details>"
+        f"{escape(side.end)}</summary>{_side(side, ladder)}</details>"
         for side in rest
     )
-    return f'<section class="wide"><h2>{escape(one.title)}</h2><div class="ladders">{pair}</div>{more}</section>\n'
+    return f'<section class="wide"><h2>{escape(ladder.title)}</h2><div class="ladders">{pair}</div>{more}</section>\n'
 
 
-def _side(side: Side, one: Ladder) -> str:
+def _side(side: Side, ladder: Ladder) -> str:
     rungs = "".join(_rung(rung) for rung in side.rungs)
     body = f"<ol>{rungs}</ol>" if rungs else tag("p", "no query is sent", "note")
     rule = tag("span", side.rule, "after") if side.rule else ""
     return (
         f'<article class="ladder"><h3>{sign(side.status)}{escape(side.name)}</h3>'
-        f'<p class="ends" aria-hidden="true"><span>{escape(one.left)}</span><span>{escape(one.right)}</span></p>{body}'
+        f'<p class="ends" aria-hidden="true"><span>{escape(ladder.left)}</span><span>{escape(ladder.right)}</span></p>{body}'
         f'<p class="end {MARKS[side.status].css}">{sign(side.status)}{escape(side.end)} {rule}</p></article>'
     )
 
@@ -242,7 +246,7 @@ def _rung(rung: Rung) -> str:
         for kind, answer in rung.answers
     )
     here = ' class="parts"' if rung.parts else ""
-    flag = tag("span", "they part here", "chip") if rung.parts else ""
+    flag = tag("span", "resolvers diverge here", "chip") if rung.parts else ""
     source = tag("span", rung.source, "place") if rung.source else ""
     rule = f'<p class="rule">{escape(rung.rule)} {source}</p>' if rung.rule else ""
     notes = "".join(tag("p", note, "rule") for note in rung.notes)
