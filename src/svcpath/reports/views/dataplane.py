@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svcpath.plural import count
 from svcpath.reports.dataplane import DriftContract, DriftRow, ShowContract, TraceContract
 from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
 from svcpath.status import Status
@@ -40,23 +41,21 @@ def drift_document(report: DriftContract, *, verbose: bool = False) -> Document:
 
 
 def drift_statement(report: DriftContract) -> Statement:
-    if report.rows:
-        nodes = len({row.node for row in report.rows})
-        first = drift_text(report.rows[0])
-        row = (
-            first
-            if len(report.rows) == 1
-            else f"{len(report.rows)} differences on {nodes} of {len(report.nodes)} nodes"
-        )
-        return Statement(Status.FAIL, "DRIFT", row)
-    if report.undecided:
-        row = f"{len(report.undecided)} lines that may matter were not understood"
-        return Statement(Status.INCONCLUSIVE, "UNDECIDED", row)
-    if not report.nodes:
-        return Statement(Status.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
     # A node of two families may have a table of each.
-    count = len({node.node for node in report.nodes})
-    return Statement(Status.PASS, "NO DRIFT", f"{count} node{'s hold' if count > 1 else ' holds'} what the slices say")
+    nodes = len({node.node for node in report.nodes})
+    if len(report.rows) == 1:
+        return Statement(Status.FAIL, "DRIFT", drift_text(report.rows[0]))
+    if report.rows:
+        differing = len({row.node for row in report.rows})
+        text = f"{count(len(report.rows), 'difference')} on {differing} of {count(nodes, 'node')}"
+        return Statement(Status.FAIL, "DRIFT", text)
+    if report.undecided:
+        text = f"{count(len(report.undecided), 'line')} that may matter not understood"
+        return Statement(Status.INCONCLUSIVE, "UNDECIDED", text)
+    if not nodes:
+        return Statement(Status.INCONCLUSIVE, "UNDECIDED", "nothing was compared")
+    holds = "hold" if nodes > 1 else "holds"
+    return Statement(Status.PASS, "NO DRIFT", f"{count(nodes, 'node')} {holds} what the slices say")
 
 
 def _row(row: DriftRow) -> Point:
@@ -146,5 +145,5 @@ def show_document(report: ShowContract) -> Document:
     ]
     if report.not_understood:
         lines = tuple(Point(f"{line.node} line {line.line}: {line.text}") for line in report.not_understood[:20])
-        sections.append(Points(f"{len(report.not_understood)} lines were not understood", lines))
+        sections.append(Points(f"{count(len(report.not_understood), 'line')} not understood", lines))
     return Document("Data planes", tuple(sections))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svcpath.models.dataplanes import DifferenceKind
+from svcpath.plural import count
 from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
 from svcpath.reports.document import Cell, Document, FindingCard, Matrix, Path, Point, Points, Section, StatusLine
 from svcpath.reports.records import Evidence, Finding
@@ -43,7 +44,7 @@ def _line(node: NodeDrift, report: DriftContract) -> StatusLine:
         status = Status.INCONCLUSIVE
     counts = (("missing", node.missing), ("stale", node.stale), ("other", node.other))
     found = ", ".join(f"{count} {name}" for name, count in counts if count) or "as the slices say"
-    sentence = f"{node.mode}, {node.frontends} frontends, {node.backends} backends: {found}"
+    sentence = f"{node.mode}, {count(node.frontends, 'frontend')}, {count(node.backends, 'backend')}: {found}"
     details: list[Section] = [_finding(row) for row in rows[:ROWS]]
     unread = [Point(f"line {line.line}: {line.text}") for line in report.undecided if line.node == node.node]
     if unread:

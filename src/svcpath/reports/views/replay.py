@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svcpath.plural import count
 from svcpath.replay import ReplayVerdict, Summary
 from svcpath.reports.document import Document, Point, Points, Section, Statement, Table
 from svcpath.reports.records import Record
@@ -70,7 +71,7 @@ def document(report: ReplayReport) -> Document:
     table = Table(("probe", "rows", "match", "mismatch", "not judged", "no model"), rows, "lrrrrr")
     bad = len(report.mismatches)
     words = (
-        f"{report.rows} rows, {bad} mismatches; {report.not_judged} not judged since packet order or chance decides, "
+        f"{count(report.rows, 'row')}, {count(bad, 'mismatch')}; {report.not_judged} not judged since packet order or chance decides, "
         f"{report.without_model} without a model"
     )
     sections: list[Section] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from svcpath.plural import count
 from svcpath.reports.document import Document, Ladder, Point, Points, Rung, Section, Side, Statement
 from svcpath.reports.resolve import NameRecord, ResolveReport, ResolverRecord
 from svcpath.reports.views import resolution
@@ -48,7 +49,7 @@ def _statement(name: NameRecord, *, alone: bool) -> Statement:
         for status in (Status.FAIL, Status.INCONCLUSIVE, Status.PASS)
     }
     if not groups[Status.FAIL] and not groups[Status.INCONCLUSIVE]:
-        return Statement(Status.PASS, "RESOLVES", f"{prefix}all {len(name.resolvers)} resolvers find it")
+        return Statement(Status.PASS, "RESOLVES", f"{prefix}of {count(len(name.resolvers), 'resolver')} all find it")
     if not groups[Status.PASS] and not groups[Status.INCONCLUSIVE]:
         return Statement(Status.FAIL, "FAILS", f"{prefix}none of {len(name.resolvers)} resolvers finds it")
     parts = [f"{', '.join(groups[Status.FAIL])} fail"] if groups[Status.FAIL] else []

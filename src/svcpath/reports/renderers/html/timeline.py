@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from itertools import accumulate, groupby
 
+from svcpath.plural import count
 from svcpath.reports.document import Connections, Lane, Span, Timeline
 from svcpath.reports.renderers.html.markup import MARKS, escape, sign, tag
 from svcpath.status import Status
@@ -137,7 +138,7 @@ def _events(timeline: Timeline) -> str:
 def _connections(connections: Connections, start: float, length: float) -> str:
     return (
         '<h3 class="group">Connections</h3><div class="lane connections"><span class="label">'
-        f'{len(connections.starts)} connections</span><div class="field">{_density(connections, start, length)}</div></div>'
+        f'{count(len(connections.starts), "connection")}</span><div class="field">{_density(connections, start, length)}</div></div>'
     )
 
 
@@ -196,11 +197,11 @@ def _density(connections: Connections, start: float, length: float) -> str:
     order = sorted(range(len(counts)), key=lambda i: WORST.index(connections.outcomes[i][1]))
     for status, row in ((connections.outcomes[i][1], counts[i]) for i in order):
         steps = []
-        for i, count in enumerate(row):
-            if count:
-                top = 100 * (1 - (below[i] + count) / most)
-                steps.append(f"M{i} {top:.1f}h1v{100 * count / most:.1f}h-1z")
-            below[i] += count
+        for i, open_now in enumerate(row):
+            if open_now:
+                top = 100 * (1 - (below[i] + open_now) / most)
+                steps.append(f"M{i} {top:.1f}h1v{100 * open_now / most:.1f}h-1z")
+            below[i] += open_now
         paths.append(f'<path class="{MARKS[status].css}" d="{"".join(steps)}"/>')
     return (
         f'<svg class="density" width="100%" height="140" viewBox="0 0 {BINS} 100" preserveAspectRatio="none" role="img" '
