@@ -19,7 +19,8 @@ from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.recordings import recording
-from svcpath.reports.report import Report, encode
+from svcpath.reports.records import Report
+from svcpath.reports.report import encode
 
 
 def test_the_names_are_sorted_and_each_is_there() -> None:

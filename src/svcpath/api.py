@@ -42,7 +42,7 @@ from svcpath.reports.dataplane import (
     show_report,
     trace_report,
 )
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver

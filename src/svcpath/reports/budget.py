@@ -24,7 +24,7 @@ from svcpath.models.drain.clock import Margins, OnSignal
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import GivenTerms, Term
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.budget/v1"
 
@@ -79,7 +79,7 @@ class PatchRecord(Record, frozen=True, kw_only=True):
     text: str
 
 
-class FindingRecord(Record, frozen=True, kw_only=True):
+class BudgetFinding(Record, frozen=True, kw_only=True):
     """A lint finding. ``level`` is error, warning or note; ``line`` and ``column`` count from 1, 0 is unknown."""
 
     code: str
@@ -128,7 +128,7 @@ class BudgetContract(Record, frozen=True, kw_only=True):
     terms: tuple[TermRecord, ...]
     margins: tuple[MarginRecord, ...]
     workloads: tuple[WorkloadRecord, ...]
-    findings: tuple[FindingRecord, ...]
+    findings: tuple[BudgetFinding, ...]
     not_read: tuple[UnreadRecord, ...] = ()
 
 
@@ -154,7 +154,7 @@ def budget_report(
     disruptions = tuple(one.value for one in present if isinstance(one.value, PodDisruptionBudget))
     where = {id(one.value): one for one in present}
     records: list[WorkloadRecord] = []
-    findings: list[FindingRecord] = []
+    findings: list[BudgetFinding] = []
     for one in present:
         obj = one.value
         if not isinstance(obj, Object) or not _meant(obj, asked):
@@ -333,7 +333,7 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
     ]
 
 
-def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> FindingRecord:
+def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> BudgetFinding:
     observation = where.get(id(one.obj))
     path = observation.provenance.path if observation else ""
     start = observation.provenance.line if observation else 0
@@ -341,7 +341,7 @@ def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Place
     if places is not None and path:
         line, column = places.at(path, one.obj.kind, one.obj.namespace, one.obj.name, one.field, start)
     name = f"{one.obj.namespace}/{one.obj.name}" if one.obj.namespace else one.obj.name
-    return FindingRecord(
+    return BudgetFinding(
         code=one.code,
         level=one.level.value,
         message=one.message,

@@ -4,7 +4,7 @@ model against measured. Times in seconds from the moment the API server accepted
 
 from __future__ import annotations
 
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.drain/v1"
 
