@@ -51,7 +51,10 @@ def _write(
 def test_a_hook_longer_than_the_grace_period_is_lost_in_both_spellings(capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _budget(capfd, CASES / "62-prestop-longer-than-grace")
     assert code == 1
-    assert {one["name"]: one["outcome"] for one in found["workloads"]} == {"slow": "lost", "slow-exec": "lost"}
+    assert {one["name"]: one["outcome"] for one in found["workloads"]} == {
+        "slow": "does-not-hold",
+        "slow-exec": "does-not-hold",
+    }
     codes = [(one["code"], one["file"], one["line"]) for one in found["findings"]]
     assert ("SP706", "deployment.yaml", 23) in codes
     assert ("SP706", "exec-variant.yaml", 23) in codes
@@ -64,7 +67,7 @@ def test_a_missing_hook_is_warned_of_and_not_called_lost(capfd: pytest.CaptureFi
     assert [one["code"] for one in found["findings"]] == ["SP707"]
     assert "the default 30 s" in found["findings"][0]["message"]
     limits = {one["name"]: one["largest"] for one in found["workloads"][0]["limits"]}
-    assert limits["slice and data plane"] == 0
+    assert limits["endpoint propagation"] == 0
 
 
 def test_a_budget_that_fits_its_load_balancer_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +159,7 @@ def test_usage_and_missing_paths_have_their_exit_codes(tmp_path: Path, capfd: py
 def test_the_table_names_margins_limits_and_the_patch(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["budget", str(_write(tmp_path)), "--longest-request", "30", "--on-signal", "exit"]) == 1
     shown = capfd.readouterr().out
-    assert "DOES NOT HOLD" in shown
+    assert "does not hold" in shown
     assert "First to change" in shown
     assert "sleep: {seconds: 42}" in shown
 

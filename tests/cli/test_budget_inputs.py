@@ -115,7 +115,7 @@ def test_a_hook_above_the_grace_period_is_lost_in_every_kind_and_spelling(
     kind: tuple[str, str], hook: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, broken = _budget(capfd, _pod(tmp_path, kind, "cart", 20, hook))
-    assert (code, broken["outcome"]) == (1, "lost")
+    assert (code, broken["outcome"]) == (1, "does-not-hold")
     assert "SP706" in [one["code"] for one in broken["findings"]]
     terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
     code, mended = _budget(capfd, _pod(tmp_path, kind, "cart", 40, hook), *terms)
@@ -200,7 +200,7 @@ def test_a_target_group_beside_the_manifest_decides_and_its_quicker_twin_is_sile
         group = {"TargetGroupName": "t", "HealthCheckIntervalSeconds": interval, "UnhealthyThresholdCount": 2}
         groups.write_text(json.dumps({"TargetGroups": [group]}))
         found[interval] = _budget(capfd, manifest, groups, *terms)
-    assert (found[30][0], found[30][1]["outcome"]) == (1, "lost")
+    assert (found[30][0], found[30][1]["outcome"]) == (1, "does-not-hold")
     assert "SP715" in [one["code"] for one in found[30][1]["findings"]]
     assert (found[5][0], found[5][1]["outcome"], found[5][1]["findings"]) == (0, "holds", [])
 
@@ -211,7 +211,11 @@ def test_of_several_target_groups_the_one_in_front_is_not_known_so_they_are_a_ra
     manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
     groups = tmp_path / "tg.json"
     terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
-    for intervals, outcome, code in (((5, 30), "open", 0), ((30, 60), "lost", 1), ((5, 5), "holds", 0)):
+    for intervals, outcome, code in (
+        ((5, 30), "undetermined", 0),
+        ((30, 60), "does-not-hold", 1),
+        ((5, 5), "holds", 0),
+    ):
         rows = [
             {"TargetGroupName": f"t{one}", "HealthCheckIntervalSeconds": one, "UnhealthyThresholdCount": 2}
             for one in intervals

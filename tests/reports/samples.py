@@ -141,7 +141,7 @@ def drain() -> DrainContract:
             why=why,
             passed=passed,
             as_it_should=None if passed is None else True,
-            said=text,
+            sentence=text,
             measured={"answered": 6.1, "lost": None},
         )
         for variant, why, passed, text in (

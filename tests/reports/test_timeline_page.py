@@ -32,7 +32,7 @@ def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: DrainTimel
     (lane,) = lanes(drawn(timeline_report(found)), "Pods").values()
     assert [(span.text, round(span.start, 1), round(span.end, 1)) for span in lane.spans] == [
         ("preStop", 0.0, 10.0),
-        ("after the stop signal", 10.0, 20.5),
+        ("after SIGTERM", 10.0, 20.5),
     ]
     events = {event.text: (round(event.at, 1), event.status) for event in lane.events}
     assert events["delete, grace 20 s"] == (0.0, None)

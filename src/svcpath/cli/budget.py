@@ -23,7 +23,7 @@ PATH is any manifest, plain or rendered (helm template, kustomize build), a load
 a recording of a drain, whose measured times are then used. What is not known stays a range, and the output says up to
 which value the drain still holds.
 
-Exit code: 0 nothing lost for certain, 1 some margin negative with every unknown at 0, 2 usage, 3 no workload, or with
+Exit code: 0 no drain fails for certain, 1 some margin negative with every unknown at 0, 2 usage, 3 no workload, or with
 --strict while an unknown has no upper bound, 4 evidence unreadable."""
 
 
@@ -129,7 +129,7 @@ def budget(
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
         return ExitCode.UNREADABLE if result.not_read else ExitCode.UNDECIDED
-    if any(one.outcome == "lost" for one in result.workloads):
+    if any(one.outcome == "does-not-hold" for one in result.workloads):
         return ExitCode.BAD
     if strict and not all(one.bounded for one in result.workloads if one.serves):
         return ExitCode.UNDECIDED

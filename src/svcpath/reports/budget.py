@@ -1,4 +1,4 @@
-"""The contract ``svcpath.budget/v1``: the drains of one or several workloads on the clock of one deletion.
+"""The contract ``svcpath.budget/v1``: the drains of one or several workloads on a shutdown timeline.
 
 ``terms`` and ``margins`` at the top are those of the workload with the worst outcome; ``workloads`` has them all.
 """
@@ -59,8 +59,8 @@ class LimitRecord(Record, frozen=True, kw_only=True):
 
 
 class ContainerRecord(Record, frozen=True, kw_only=True):
-    """One container's stop: ``hook`` seconds (null: not known), ``signal`` its stop signal where the manifest says it.
-    ``told_by_hook``: seconds after which the hook itself tells the application to stop (null: it does not)."""
+    """One container's stop: ``hook`` seconds (null: not known), ``signal`` its stopSignal where the manifest sets it.
+    ``stopped_by_hook``: seconds after which the hook itself stops the application (null: it does not)."""
 
     name: str
     hook: float | None
@@ -69,7 +69,7 @@ class ContainerRecord(Record, frozen=True, kw_only=True):
     on_path: bool
     sidecar: bool
     signal: str
-    told_by_hook: float | None = None
+    stopped_by_hook: float | None = None
 
 
 class PatchRecord(Record, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class BudgetFinding(Record, frozen=True, kw_only=True):
 
 
 class WorkloadRecord(Record, frozen=True, kw_only=True):
-    """``outcome``: holds, lost, or open (it depends on what is not known)."""
+    """``outcome``: holds, does-not-hold, or undetermined (it depends on what is not known)."""
 
     kind: str
     namespace: str
@@ -115,7 +115,7 @@ class WorkloadRecord(Record, frozen=True, kw_only=True):
 
 
 class UnreadRecord(Record, frozen=True, kw_only=True):
-    """What is in the evidence and could not be read, so that a workload in it is not among ``workloads``."""
+    """What was given and could not be read, so that a workload in it is not among ``workloads``."""
 
     file: str
     line: int
@@ -147,16 +147,18 @@ def budget_report(
     observations: Sequence[Observation[Any]], asked: BudgetRequest, places: Places | None = None
 ) -> BudgetContract:
     """The budgets of every workload (and bare Pod) among ``observations``."""
-    present = [one for one in observations if one.state is State.PRESENT]
-    services = tuple(one.value for one in present if isinstance(one.value, Service))
-    beside = Beside(one.value for one in present if isinstance(one.value, OtherObject))
-    health = tuple(one.value for one in present if isinstance(one.value, LoadBalancerHealth))
-    disruptions = tuple(one.value for one in present if isinstance(one.value, PodDisruptionBudget))
-    where = {id(one.value): one for one in present}
+    present = [observation for observation in observations if observation.state is State.PRESENT]
+    services = tuple(observation.value for observation in present if isinstance(observation.value, Service))
+    beside = Beside(observation.value for observation in present if isinstance(observation.value, OtherObject))
+    health = tuple(observation.value for observation in present if isinstance(observation.value, LoadBalancerHealth))
+    disruptions = tuple(
+        observation.value for observation in present if isinstance(observation.value, PodDisruptionBudget)
+    )
+    where = {id(observation.value): observation for observation in present}
     records: list[WorkloadRecord] = []
     findings: list[BudgetFinding] = []
-    for one in present:
-        obj = one.value
+    for observation in present:
+        obj = observation.value
         if not isinstance(obj, Object) or not _meant(obj, asked):
             continue
         subject = _subject(obj, services, asked)
@@ -172,13 +174,13 @@ def budget_report(
             ipvs=_ipvs(present),
             quiescent=_sysctl(present, "net.ipv4.vs.expire_quiescent_template"),
         )
-        records.append(_workload(found, one))
+        records.append(_workload(found, observation))
         findings.extend(
-            _finding(each, where, places) for each in (*_budget_findings(found, around), *lint(found, around))
+            _finding(finding, where, places) for finding in (*_budget_findings(found, around), *lint(found, around))
         )
-    records.sort(key=lambda one: (one.file, one.line, one.kind, one.name))
+    records.sort(key=lambda record: (record.file, record.line, record.kind, record.name))
     order = [BudgetOutcome.DOES_NOT_HOLD.value, BudgetOutcome.UNDETERMINED.value, BudgetOutcome.HOLDS.value]
-    worst = min(records, key=lambda one: (order.index(one.outcome), not one.serves), default=None)
+    worst = min(records, key=lambda record: (order.index(record.outcome), not record.serves), default=None)
     return BudgetContract(
         schema=SCHEMA,
         outcome=worst.outcome if worst else "none",
@@ -191,18 +193,18 @@ def budget_report(
 
 
 def _unread(present: Sequence[Observation[Any]], found: bool) -> Iterator[UnreadRecord]:
-    """Objects that did not parse; where no workload was found also the files of no known kind."""
-    for one in present:
-        if isinstance(one.value, Damaged) or (isinstance(one.value, Unplaced) and not found):
-            line = one.value.line if isinstance(one.value, Damaged) else 0
-            yield UnreadRecord(file=one.provenance.path, line=line, why=one.value.why)
+    """Objects that did not parse; where no workload was found also the unrecognized files."""
+    for observation in present:
+        if isinstance(observation.value, Damaged) or (isinstance(observation.value, Unplaced) and not found):
+            line = observation.value.line if isinstance(observation.value, Damaged) else 0
+            yield UnreadRecord(file=observation.provenance.path, line=line, why=observation.value.why)
 
 
 def _subject(value: Object, services: Sequence[Service], asked: BudgetRequest) -> Subject | None:
     """The workload; ReplicaSets and Pods that another workload made are judged at their owner."""
     if pod_spec(value) is None:
         return None
-    if any(one.controller for one in value.metadata.owner_references or ()):
+    if any(owner.controller for owner in value.metadata.owner_references or ()):
         return None
     return subject_of(value, services, path=asked.path)
 
@@ -214,15 +216,15 @@ def _meant(value: Object, asked: BudgetRequest) -> bool:
 
 
 def _ipvs(present: Sequence[Observation[Any]]) -> bool:
-    return any(one.kind is Kind.KUBE_PROXY_CONFIG and one.fact.mode == "ipvs" for one in present) or any(
-        one.kind in (Kind.PROC_IP_VS, Kind.IPVSADM_LN) for one in present
-    )
+    return any(
+        observation.kind is Kind.KUBE_PROXY_CONFIG and observation.fact.mode == "ipvs" for observation in present
+    ) or any(observation.kind in (Kind.PROC_IP_VS, Kind.IPVSADM_LN) for observation in present)
 
 
 def _sysctl(present: Sequence[Observation[Any]], key: str) -> str | None:
-    for one in present:
-        if one.kind is Kind.SYSCTL and key in one.fact.values:
-            return str(one.fact.values[key])
+    for observation in present:
+        if observation.kind is Kind.SYSCTL and key in observation.fact.values:
+            return str(observation.fact.values[key])
     return None
 
 
@@ -257,14 +259,14 @@ def _margin_rows(first: Margins, finishing: Margins | None) -> tuple[MarginRecor
     )
 
 
-def _workload(found: Budget, one: Observation[Any]) -> WorkloadRecord:
+def _workload(found: Budget, observation: Observation[Any]) -> WorkloadRecord:
     subject = found.subject
     return WorkloadRecord(
         kind=subject.kind,
         namespace=subject.namespace,
         name=subject.name,
-        file=one.provenance.path,
-        line=one.provenance.line,
+        file=observation.provenance.path,
+        line=observation.provenance.line,
         serves=subject.serves,
         grace=subject.grace,
         grace_is_default=subject.grace_is_default,
@@ -272,22 +274,24 @@ def _workload(found: Budget, one: Observation[Any]) -> WorkloadRecord:
         outcome=found.outcome.value,
         containers=tuple(
             ContainerRecord(
-                name=each.name,
-                hook=_finite(each.hook.low) if each.hook.known else None,
-                spelling=each.hook.spelling,
-                assumed=each.hook.assumed,
-                on_path=each.on_path,
-                sidecar=each.sidecar,
-                signal=each.stop_signal,
-                told_by_hook=each.hook.stop.at if each.hook.stop is not None and each.hook.stop.sure else None,
+                name=container.name,
+                hook=_finite(container.hook.low) if container.hook.known else None,
+                spelling=container.hook.spelling,
+                assumed=container.hook.assumed,
+                on_path=container.on_path,
+                sidecar=container.sidecar,
+                signal=container.stop_signal,
+                stopped_by_hook=container.hook.stop.at
+                if container.hook.stop is not None and container.hook.stop.sure
+                else None,
             )
-            for each in subject.containers
+            for container in subject.containers
         ),
         terms=tuple(_term(term) for term in found.terms),
         margins=_margin_rows(found.margins, found.finishing),
         limits=tuple(
-            LimitRecord(name=each.name, largest=_finite(each.largest), finishing=_finite(each.finishing))
-            for each in found.limits
+            LimitRecord(name=limit.name, largest=_finite(limit.largest), finishing=_finite(limit.finishing))
+            for limit in found.limits
         ),
         bounded=found.bounded,
         first_to_change=found.first
@@ -305,10 +309,10 @@ def _patch(found: Budget) -> PatchRecord | None:
 
 
 def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
-    """SP708 where the drain is lost for certain and no rule names a simpler reason."""
+    """SP708 where the drain does not hold for certain and no rule names a simpler reason."""
     subject = found.subject
     if found.outcome is not BudgetOutcome.DOES_NOT_HOLD or any(
-        one.hook.low >= subject.grace > 0 for one in subject.ordinary
+        container.hook.low >= subject.grace > 0 for container in subject.ordinary
     ):
         return []
     shown = found.finishing or found.margins
@@ -333,21 +337,21 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
     ]
 
 
-def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> BudgetFinding:
-    observation = where.get(id(one.obj))
+def _finding(rule: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> BudgetFinding:
+    observation = where.get(id(rule.obj))
     path = observation.provenance.path if observation else ""
     start = observation.provenance.line if observation else 0
     line, column = start, 0
     if places is not None and path:
-        line, column = places.at(path, one.obj.kind, one.obj.namespace, one.obj.name, one.field, start)
-    name = f"{one.obj.namespace}/{one.obj.name}" if one.obj.namespace else one.obj.name
+        line, column = places.at(path, rule.obj.kind, rule.obj.namespace, rule.obj.name, rule.field, start)
+    name = f"{rule.obj.namespace}/{rule.obj.name}" if rule.obj.namespace else rule.obj.name
     return BudgetFinding(
-        code=one.code,
-        level=one.level.value,
-        message=one.message,
-        title=entry(one.code).title,
+        code=rule.code,
+        level=rule.level.value,
+        message=rule.message,
+        title=entry(rule.code).title,
         file=path,
         line=line,
         column=column,
-        object=f"{one.obj.kind} {name}",
+        object=f"{rule.obj.kind} {name}",
     )

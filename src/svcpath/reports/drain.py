@@ -11,7 +11,7 @@ SCHEMA = "svcpath.drain/v1"
 
 class ScenarioRecord(Record, frozen=True, kw_only=True):
     """One variant of a scenario; ``why`` it has to pass, or to fail. ``as_it_should``: it did. Both None: it could not be
-    played, ``said`` is the reason."""
+    played, ``sentence`` is the reason."""
 
     number: int
     title: str
@@ -22,13 +22,13 @@ class ScenarioRecord(Record, frozen=True, kw_only=True):
     why: str
     passed: bool | None
     as_it_should: bool | None
-    said: str
+    sentence: str
     measured: dict[str, float | int | None]
 
 
 class Losses(Record, frozen=True, kw_only=True):
     """What a deletion costs: new connections refused, requests cut, a container killed (exit 137). ``signal``: when the
-    first container was told to stop, None where nobody logged it."""
+    first container got SIGTERM, None where nothing logged it."""
 
     refused: bool
     cut: bool
@@ -49,8 +49,8 @@ class EndRecord(Record, frozen=True, kw_only=True):
 
 class CellRecord(Record, frozen=True, kw_only=True):
     """One cell of the grid. ``margins``: of new connections, of requests, of a graceful exit (None: there is none).
-    ``agrees``: what was lost; ``time_agrees`` and ``ends_agree``: the stop signal and each container's end came within 1 s of
-    the model (None: nobody saw it)."""
+    ``agrees``: what was lost; ``time_agrees`` and ``ends_agree``: SIGTERM and each container's end came within 1 s of
+    the model (None: nothing saw it)."""
 
     cell: str
     pre_stop: int
@@ -79,8 +79,8 @@ class CellRecord(Record, frozen=True, kw_only=True):
 
 class LoadRecord(Record, frozen=True, kw_only=True):
     """The recorder against the servers' own logs. ``rate`` new connections a second for ``seconds`` while ``replaced`` of
-    ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that the
-    recording lacks; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end it lacks.
+    ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that are
+    missing from the recording; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end is missing.
     ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs. ``took``: seconds from
     the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate. ``late``:
     connections that began more than 0.1 s after their time, ``latest`` the most that one was late; ``sampler_used``, ``sampler_waited``: seconds of processor time
@@ -127,10 +127,10 @@ class DrainContract(Record, frozen=True, kw_only=True):
     @property
     def right(self) -> bool:
         """No variant came out as it must not, every cell agrees in losses and times, and a recording under load holds."""
-        played = all(one.as_it_should is not False for one in self.scenarios)
-        return played and all(one.right for one in self.cells) and all(one.holds for one in self.loads)
+        played = all(scenario.as_it_should is not False for scenario in self.scenarios)
+        return played and all(cell.right for cell in self.cells) and all(load.holds for load in self.loads)
 
     @property
     def whole(self) -> bool:
         """Every variant could be played."""
-        return all(one.as_it_should is not None for one in self.scenarios)
+        return all(scenario.as_it_should is not None for scenario in self.scenarios)

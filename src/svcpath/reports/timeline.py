@@ -78,7 +78,7 @@ class OutageRecord(Record, frozen=True, kw_only=True):
     after: float
 
 
-class SaidRecord(Record, frozen=True, kw_only=True):
+class TimelineFinding(Record, frozen=True, kw_only=True):
     code: str
     level: str
     text: str
@@ -105,7 +105,7 @@ class TimelineContract(Record, frozen=True, kw_only=True):
     failed: int
     outages: tuple[OutageRecord, ...]
     rollout_reported: float | None
-    findings: tuple[SaidRecord, ...]
+    findings: tuple[TimelineFinding, ...]
     gaps: tuple[str, ...]
     columns: ColumnsRecord | None = None
 
@@ -142,17 +142,17 @@ def _older(obj: Any, received: float) -> bool:
 def remarks_of(observations: Sequence[Observation[Any]]) -> tuple[Remark, ...]:
     """The stamped lines of a client's log."""
     found = []
-    for one in observations:
-        if one.kind is not Kind.TIMELINE or one.value is None:
+    for observation in observations:
+        if observation.kind is not Kind.TIMELINE or observation.value is None:
             continue
-        for entry in one.value.entries:
+        for entry in observation.value.entries:
             try:
                 at = seconds_of(entry.at)
             except FormatError:
                 continue
             kind, _, text = entry.event.partition(" ")
             if kind not in ("pod", "target"):  # listings, not happenings
-                found.append(Remark(at, kind, " ".join(text.split()), f"{one.provenance.path}:{entry.line}"))
+                found.append(Remark(at, kind, " ".join(text.split()), f"{observation.provenance.path}:{entry.line}"))
     return tuple(found)
 
 
@@ -160,48 +160,50 @@ def timeline_report(found: DrainTimeline, gaps: Sequence[str] = ()) -> TimelineC
     return TimelineContract(
         schema=SCHEMA,
         zero=stamp_of(found.zero),
-        deletions=tuple(_deletion(found, one) for one in found.deletions),
+        deletions=tuple(_deletion(found, deletion) for deletion in found.deletions),
         moments=tuple(
             MomentRecord(
-                at=round(one.at, 3),
-                time=stamp_of(found.zero + one.at),
-                kind=one.kind,
-                text=one.text,
-                exact=one.exact,
-                place=one.place,
-                subject=one.subject,
-                change=one.change,
+                at=round(moment.at, 3),
+                time=stamp_of(found.zero + moment.at),
+                kind=moment.kind,
+                text=moment.text,
+                exact=moment.exact,
+                place=moment.place,
+                subject=moment.subject,
+                change=moment.change,
             )
-            for one in found.moments
+            for moment in found.moments
         ),
         connections=len(found.connections),
-        failed=sum(1 for one in found.connections if one.outcome not in ("ok", "http-error")),
+        failed=sum(1 for connection in found.connections if connection.outcome not in ("ok", "http-error")),
         outages=tuple(
             OutageRecord(
-                start=round(one.start, 3),
-                end=round(one.end, 3),
-                failed=one.failed,
-                before=round(one.before, 3),
-                after=round(one.after, 3),
+                start=round(outage.start, 3),
+                end=round(outage.end, 3),
+                failed=outage.failed,
+                before=round(outage.before, 3),
+                after=round(outage.after, 3),
             )
-            for one in found.outages
+            for outage in found.outages
         ),
         rollout_reported=_round(found.rollout_reported),
-        findings=tuple(SaidRecord(code=one.code, level=one.level, text=one.text) for one in findings(found)),
+        findings=tuple(
+            TimelineFinding(code=finding.code, level=finding.level, text=finding.text) for finding in findings(found)
+        ),
         gaps=tuple(gaps),
         columns=_columns(found) if found.connections else None,
     )
 
 
 def _columns(found: DrainTimeline) -> ColumnsRecord:
-    ordered = sorted(found.connections, key=lambda one: (one.start, one.end, one.peer))
-    outcomes = {name: i for i, name in enumerate(sorted({one.outcome for one in ordered}))}
-    peers = {name: i for i, name in enumerate(sorted({one.peer for one in ordered}))}
+    ordered = sorted(found.connections, key=lambda connection: (connection.start, connection.end, connection.peer))
+    outcomes = {name: i for i, name in enumerate(sorted({connection.outcome for connection in ordered}))}
+    peers = {name: i for i, name in enumerate(sorted({connection.peer for connection in ordered}))}
     return ColumnsRecord(
-        start=tuple(round(one.start - found.zero, 4) for one in ordered),
-        end=tuple(round(one.end - found.zero, 4) for one in ordered),
-        outcome=tuple(outcomes[one.outcome] for one in ordered),
-        peer=tuple(peers[one.peer] for one in ordered),
+        start=tuple(round(connection.start - found.zero, 4) for connection in ordered),
+        end=tuple(round(connection.end - found.zero, 4) for connection in ordered),
+        outcome=tuple(outcomes[connection.outcome] for connection in ordered),
+        peer=tuple(peers[connection.peer] for connection in ordered),
         outcomes=tuple(outcomes),
         peers=tuple(peers),
     )
@@ -211,41 +213,44 @@ def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _deletion(found: DrainTimeline, one: Deletion) -> DeletionRecord:
+def _deletion(found: DrainTimeline, deletion: Deletion) -> DeletionRecord:
     return DeletionRecord(
-        pod=one.pod,
-        namespace=one.namespace,
-        node=one.node,
-        zero=stamp_of(one.zero),
-        uncertain=round(one.uncertain, 3),
-        grace=one.grace,
-        slice_noticed=_round(one.noticed),
-        conditions=one.conditions,
-        signal=_round(one.hook_ends),
+        pod=deletion.pod,
+        namespace=deletion.namespace,
+        node=deletion.node,
+        zero=stamp_of(deletion.zero),
+        uncertain=round(deletion.uncertain, 3),
+        grace=deletion.grace,
+        slice_noticed=_round(deletion.noticed),
+        conditions=deletion.conditions,
+        signal=_round(deletion.hook_ends),
         exits=tuple(
-            ExitRecord(container=each.container, code=each.code, reason=each.reason, at=round(each.at, 3))
-            for each in one.exits
+            ExitRecord(container=exit_.container, code=exit_.code, reason=exit_.reason, at=round(exit_.at, 3))
+            for exit_ in deletion.exits
         ),
-        killed=bool(one.killed),
-        endpoint_removed=_round(one.removed),
-        gone=_round(one.gone),
-        nodes=tuple((node, round(at, 3), round(width, 3)) for node, at, width in one.planes),
-        requests_lost=requests_lost(found, one),
+        killed=bool(deletion.killed),
+        endpoint_removed=_round(deletion.removed),
+        gone=_round(deletion.gone),
+        nodes=tuple((node, round(at, 3), round(width, 3)) for node, at, width in deletion.planes),
+        requests_lost=requests_lost(found, deletion),
     )
 
 
 def measured(found: DrainTimeline) -> GivenTerms:
     """What a recording tells of the terms of a budget: the slowest node's propagation, the longest shutdown after a
     signal, the longest request that ended well."""
-    propagation = [at for one in found.deletions for _, at, _ in one.planes]
+    propagation = [at for deletion in found.deletions for _, at, _ in deletion.planes]
     shutdowns = [
-        one.ended - one.hook_ends
-        for one in found.deletions
-        if one.ended is not None and one.hook_ends is not None and not one.killed and one.ended >= one.hook_ends
+        deletion.ended - deletion.hook_ends
+        for deletion in found.deletions
+        if deletion.ended is not None
+        and deletion.hook_ends is not None
+        and not deletion.killed
+        and deletion.ended >= deletion.hook_ends
     ]
     details: dict[str, str] = {}
     if propagation:
-        slowest = max(((at, node) for one in found.deletions for node, at, _ in one.planes))
+        slowest = max(((at, node) for deletion in found.deletions for node, at, _ in deletion.planes))
         details["propagation"] = f"slowest node {slowest[1]}"
     if shutdowns:
         details["shutdown"] = f"the slowest of {len(shutdowns)}"
@@ -264,22 +269,22 @@ _COLUMNS = ("at", "time", "kind", "text", "exact", "place")
 
 def json_lines(report: TimelineContract, found: DrainTimeline) -> bytes:
     """Every moment, then every connection, one JSON object a line."""
-    rows: list[Any] = [msgspec.to_builtins(one) for one in report.moments]
+    rows: list[Any] = [msgspec.to_builtins(moment) for moment in report.moments]
     rows.extend(
         {
-            "at": round(one.start - found.zero, 6),
-            "time": stamp_of(one.start),
-            "kind": f"connection {one.kind}",
-            "due": round(one.due - found.zero, 6),
-            "connected": None if one.connected is None else round(one.connected - found.zero, 6),
-            "first_byte": None if one.first_byte is None else round(one.first_byte - found.zero, 6),
-            "end": round(one.end - found.zero, 6),
-            "peer": one.peer,
-            "outcome": one.outcome,
-            "status": one.status,
-            "text": one.detail,
+            "at": round(connection.start - found.zero, 6),
+            "time": stamp_of(connection.start),
+            "kind": f"connection {connection.kind}",
+            "due": round(connection.due - found.zero, 6),
+            "connected": None if connection.connected is None else round(connection.connected - found.zero, 6),
+            "first_byte": None if connection.first_byte is None else round(connection.first_byte - found.zero, 6),
+            "end": round(connection.end - found.zero, 6),
+            "peer": connection.peer,
+            "outcome": connection.outcome,
+            "status": connection.status,
+            "text": connection.detail,
         }
-        for one in found.connections
+        for connection in found.connections
     )
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
@@ -289,10 +294,29 @@ def comma_separated(report: TimelineContract, found: DrainTimeline) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow((*_COLUMNS, "end", "peer", "outcome"))
-    for one in report.moments:
-        writer.writerow((f"{one.at:.3f}", one.time, one.kind, one.text, str(one.exact).lower(), one.place, "", "", ""))
-    for each in found.connections:
-        start, end = each.start - found.zero, each.end - found.zero
-        row = (f"{start:.6f}", stamp_of(each.start), f"connection {each.kind}", each.detail, "true", "")
-        writer.writerow((*row, f"{end:.6f}", each.peer, each.outcome))
+    for moment in report.moments:
+        writer.writerow(
+            (
+                f"{moment.at:.3f}",
+                moment.time,
+                moment.kind,
+                moment.text,
+                str(moment.exact).lower(),
+                moment.place,
+                "",
+                "",
+                "",
+            )
+        )
+    for connection in found.connections:
+        start, end = connection.start - found.zero, connection.end - found.zero
+        row = (
+            f"{start:.6f}",
+            stamp_of(connection.start),
+            f"connection {connection.kind}",
+            connection.detail,
+            "true",
+            "",
+        )
+        writer.writerow((*row, f"{end:.6f}", connection.peer, connection.outcome))
     return out.getvalue().encode()

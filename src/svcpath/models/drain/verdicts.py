@@ -10,7 +10,7 @@ from svcpath.models.drain.deletion import Deletion
 from svcpath.models.drain.timeline import DrainTimeline
 
 
-class Said(msgspec.Struct, frozen=True):
+class DrainFinding(msgspec.Struct, frozen=True):
     """``level`` is error (requests were lost), warning or note."""
 
     code: str
@@ -18,7 +18,7 @@ class Said(msgspec.Struct, frozen=True):
     text: str
 
 
-def findings(found: DrainTimeline) -> tuple[Said, ...]:
+def findings(found: DrainTimeline) -> tuple[DrainFinding, ...]:
     return (
         *(finding for deletion in found.deletions for finding in _ends(found, deletion)),
         *_lost(found),
@@ -26,7 +26,7 @@ def findings(found: DrainTimeline) -> tuple[Said, ...]:
     )
 
 
-def _ends(found: DrainTimeline, deletion: Deletion) -> Iterator[Said]:
+def _ends(found: DrainTimeline, deletion: Deletion) -> Iterator[DrainFinding]:
     for exit_ in deletion.killed:
         signal = f"SIGTERM at {deletion.hook_ends:.1f} s" if deletion.hook_ends is not None else "SIGTERM"
         lost = requests_lost(found, deletion)
@@ -39,7 +39,7 @@ def _ends(found: DrainTimeline, deletion: Deletion) -> Iterator[Said]:
         )
         # Requests that were done before the signal leave nothing it could have been finishing.
         verb = "did not end on" if lost is None else "ignored"
-        yield Said(
+        yield DrainFinding(
             "SP720",
             "error" if lost else "warning",
             f"container {exit_.container} of {deletion.pod} {verb} {signal} and was killed at {exit_.at:.1f} s "
@@ -61,17 +61,17 @@ def requests_lost(found: DrainTimeline, deletion: Deletion) -> int | None:
     return cut + sum(1 for status in noted if status // 100 not in (2, 3))
 
 
-def _lost(found: DrainTimeline) -> Iterator[Said]:
+def _lost(found: DrainTimeline) -> Iterator[DrainFinding]:
     for outage in found.outages:
         edge = f" (the edges may lie {outage.before:.2f} s earlier and {outage.after:.2f} s later)"
-        yield Said(
+        yield DrainFinding(
             "SP708",
             "error",
             f"{outage.failed} new connections failed from {outage.start:.2f} s to {outage.end:.2f} s{edge}",
         )
 
 
-def _rollout(found: DrainTimeline) -> Iterator[Said]:
+def _rollout(found: DrainTimeline) -> Iterator[DrainFinding]:
     reported = found.rollout_reported
     if reported is None:
         return
@@ -87,7 +87,7 @@ def _rollout(found: DrainTimeline) -> Iterator[Said]:
         )
         until = f"until {last:.1f} s" if last is not None else "to the end of the recording"
         names = ", ".join(deletion.pod for deletion in left[:3])
-        yield Said(
+        yield DrainFinding(
             "SP701",
             "note",
             f"the rollout was reported complete at {reported:.1f} s, while {names} went on terminating {until}",

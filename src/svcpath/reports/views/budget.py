@@ -1,4 +1,4 @@
-"""Budgets as a Document: terms with their origins, the ruler of one deletion, margins, what to change first."""
+"""Budgets as a Document: terms with their origins, the shutdown timeline, margins, what to change first."""
 
 from __future__ import annotations
 
@@ -6,76 +6,82 @@ from svcpath.reports.budget import BudgetContract, BudgetFinding, MarginRecord, 
 from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
 from svcpath.status import Status
 
-WORDS = {"holds": (Status.PASS, "HOLDS"), "lost": (Status.FAIL, "DOES NOT HOLD"), "open": (Status.INCONCLUSIVE, "OPEN")}
+WORDS = {
+    "holds": (Status.PASS, "holds"),
+    "does-not-hold": (Status.FAIL, "does not hold"),
+    "undetermined": (Status.INCONCLUSIVE, "undetermined"),
+}
 _LEVELS = {"error": "✖", "warning": "!", "note": "·"}
 
 
 def document(report: BudgetContract, *, verbose: bool = False) -> Document:
     if not report.workloads:
-        nothing = Statement(Status.INCONCLUSIVE, "NOTHING", "no workload with a Pod template in the evidence")
+        nothing = Statement(Status.INCONCLUSIVE, "NOTHING", "no workload with a Pod template was read")
         return Document("Budget", (nothing, *unread(report)))
     sections: list[Section] = []
-    shown = [one for one in report.workloads if verbose or one.serves or one.outcome == "lost"]
-    for one in shown or report.workloads[:1]:
+    shown = [record for record in report.workloads if verbose or record.serves or record.outcome == "does-not-hold"]
+    for record in shown or report.workloads[:1]:
         if len(report.workloads) > 1:
-            sections.append(Note(title(one)))
-        sections.extend(workload(one))
+            sections.append(Note(title(record)))
+        sections.extend(workload(record))
     quiet = len(report.workloads) - len(shown)
     if quiet and shown:
-        sections.append(Note(f"{quiet} more workloads take no traffic that the evidence shows (-v has them)"))
+        sections.append(Note(f"{quiet} more workloads take no traffic, as far as the manifests show (-v lists them)"))
     if report.findings:
-        sections.append(Points("Findings", tuple(_finding(one) for one in report.findings), plain=True))
+        sections.append(Points("Findings", tuple(_finding(finding) for finding in report.findings), plain=True))
     sections.extend(unread(report))
     name = title(report.workloads[0]) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
     return Document(name, tuple(sections))
 
 
 def unread(report: BudgetContract) -> tuple[Section, ...]:
-    """What the evidence holds and could not be read."""
-    points = tuple(Point(one.why, place=f"{one.file}:{one.line}" if one.line else one.file) for one in report.not_read)
+    """What was given and could not be read."""
+    points = tuple(
+        Point(entry.why, place=f"{entry.file}:{entry.line}" if entry.line else entry.file) for entry in report.not_read
+    )
     return (Points("Not read", points),) if points else ()
 
 
-def title(one: WorkloadRecord) -> str:
+def title(record: WorkloadRecord) -> str:
     hooks = [
-        f"{'' if len(one.containers) == 1 else each.name + ' '}preStop {_hook(each.hook)} ({each.spelling})"
-        for each in one.containers
-        if each.spelling
+        f"{'' if len(record.containers) == 1 else container.name + ' '}preStop {_hook(container.hook)} ({container.spelling})"
+        for container in record.containers
+        if container.spelling
     ]
-    grace = f"grace {one.grace} s" + (" (the default)" if one.grace_is_default else "")
-    return "   ".join((f"{one.kind} {one.name}", grace, *(hooks or ["no preStop"])))
+    grace = f"grace {record.grace} s" + (" (the default)" if record.grace_is_default else "")
+    return "   ".join((f"{record.kind} {record.name}", grace, *(hooks or ["no preStop"])))
 
 
 def _hook(seconds: float | None) -> str:
     return "of unknown length" if seconds is None else f"{seconds:g} s"
 
 
-def workload(one: WorkloadRecord) -> list[Section]:
+def workload(record: WorkloadRecord) -> list[Section]:
     sections: list[Section] = [
-        Table(("term", "seconds", "origin"), tuple(_term(term) for term in one.terms), "lrl"),
-        Points("The clock of one deletion", tuple(Point(text) for text in _ruler(one)), plain=True),
+        Table(("term", "seconds", "origin"), tuple(_term(term) for term in record.terms), "lrl"),
+        Points("Shutdown timeline", tuple(Point(text) for text in _ruler(record)), plain=True),
     ]
-    status, word = WORDS[one.outcome]
-    sections.append(Statement(status, word, said(one)))
-    if one.limits:
+    status, word = WORDS[record.outcome]
+    sections.append(Statement(status, word, sentence(record)))
+    if record.limits:
         rows = tuple(
-            (each.name, _limit(each.largest), _limit(each.finishing) if each.finishing is not None else "")
-            for each in one.limits
+            (limit.name, _limit(limit.largest), _limit(limit.finishing) if limit.finishing is not None else "")
+            for limit in record.limits
         )
         columns = ("unknown", "holds up to", "if it finishes its requests on the signal")
         cut = 3 if any(row[2] for row in rows) else 2
         sections.append(Table(columns[:cut], tuple(row[:cut] for row in rows), "lrr"[:cut]))
-    if one.first_to_change:
-        sections.append(Points("First to change", (Point(one.first_to_change),), plain=True))
-    if one.patch is not None and (one.outcome == "lost" or _tight(one)):
-        assumed = f", taking {', '.join(one.patch.assumptions)}" if one.patch.assumptions else ""
-        lines = tuple(Point("", command=line) for line in one.patch.text.split("\n"))
+    if record.first_to_change:
+        sections.append(Points("First to change", (Point(record.first_to_change),), plain=True))
+    if record.patch is not None and (record.outcome == "does-not-hold" or _tight(record)):
+        assumed = f", taking {', '.join(record.patch.assumptions)}" if record.patch.assumptions else ""
+        lines = tuple(Point("", command=line) for line in record.patch.text.split("\n"))
         sections.append(Points(f"A patch that would hold{assumed}", lines, plain=True))
     return sections
 
 
-def _tight(one: WorkloadRecord) -> bool:
-    return any(margin.seconds is not None and margin.seconds <= 0 for margin in one.margins)
+def _tight(record: WorkloadRecord) -> bool:
+    return any(margin.seconds is not None and margin.seconds <= 0 for margin in record.margins)
 
 
 def _limit(seconds: float | None) -> str:
@@ -93,10 +99,10 @@ def _term(term: TermRecord) -> tuple[str, str, str]:
     return term.name, number, term.detail if term.origin in ("flag", "none found") else f"{term.origin}{detail}"
 
 
-def _ruler(one: WorkloadRecord) -> list[str]:
+def _ruler(record: WorkloadRecord) -> list[str]:
     """The moments in order, those on the same second together."""
-    values = {term.name: term for term in one.terms}
-    drained = [values[name] for name in ("load balancer removal", "slice and data plane")]
+    values = {term.name: term for term in record.terms}
+    drained = [values[name] for name in ("load balancer removal", "endpoint propagation")]
     moments: list[tuple[float, str]] = [(0.0, "delete")]
     known = all(term.seconds is not None for term in drained)
     last_new = sum(term.low for term in drained)
@@ -105,32 +111,32 @@ def _ruler(one: WorkloadRecord) -> list[str]:
     longest = values["longest request"]
     if known and longest.seconds is not None:
         moments.append((last_new + longest.seconds, "last request done"))
-    kill = float(one.grace)
-    for each in one.containers:
-        label = "" if len(one.containers) == 1 else f" of {each.name}"
-        if each.sidecar:
+    kill = float(record.grace)
+    for container in record.containers:
+        label = "" if len(record.containers) == 1 else f" of {container.name}"
+        if container.sidecar:
             continue
-        if each.told_by_hook is not None:
-            moments.append((each.told_by_hook, f"told to stop by preStop{label}"))
-        if each.hook is None:
-            moments.append((float(one.grace), f"signal{label}, at the latest"))
+        if container.stopped_by_hook is not None:
+            moments.append((container.stopped_by_hook, f"stopped by preStop{label}"))
+        if container.hook is None:
+            moments.append((float(record.grace), f"signal{label}, at the latest"))
             continue
-        signal = min(each.hook, float(one.grace))
-        moments.append((signal, f"{each.signal or 'stop signal'}{label}"))
+        signal = min(container.hook, float(record.grace))
+        moments.append((signal, f"{container.signal or 'SIGTERM'}{label}"))
         kill = max(kill, signal + 2)
-    unread = any(each.hook is None and not each.sidecar for each in one.containers)
+    unread = any(container.hook is None and not container.sidecar for container in record.containers)
     moments.append((kill, "SIGKILL (up to 2 s later, if preStop takes that long)" if unread else "SIGKILL"))
     moments.sort(key=lambda moment: moment[0])
     return [f"{at:>6.4g} s  {what}" for at, what in moments]
 
 
-def said(one: WorkloadRecord) -> str:
-    if one.outcome == "lost":
-        return "margins: " + ", ".join(_margin(each) for each in one.margins)
-    text = "margins: " + ", ".join(_margin(each) for each in one.margins)
-    if one.outcome == "open":
-        unknown = [term.name for term in one.terms if term.seconds is None]
-        hooks = [f"preStop of {each.name}" for each in one.containers if each.hook is None]
+def sentence(record: WorkloadRecord) -> str:
+    if record.outcome == "does-not-hold":
+        return "margins: " + ", ".join(_margin(margin) for margin in record.margins)
+    text = "margins: " + ", ".join(_margin(margin) for margin in record.margins)
+    if record.outcome == "undetermined":
+        unknown = [term.name for term in record.terms if term.seconds is None]
+        hooks = [f"preStop of {container.name}" for container in record.containers if container.hook is None]
         return f"it depends on {', '.join([*unknown, *hooks]) or 'what the application does on its signal'}; at best {text}"
     return text
 
@@ -143,6 +149,6 @@ def _margin(margin: MarginRecord) -> str:
     return f"{margin.name} {margin.seconds:g} s{where}{finishing}"
 
 
-def _finding(one: BudgetFinding) -> Point:
-    place = f"{one.file}:{one.line}" if one.file and one.line else one.file
-    return Point(f"{_LEVELS[one.level]} {one.code} {one.object}: {one.message}", place=place)
+def _finding(finding: BudgetFinding) -> Point:
+    place = f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
+    return Point(f"{_LEVELS[finding.level]} {finding.code} {finding.object}: {finding.message}", place=place)

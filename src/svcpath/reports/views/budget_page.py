@@ -18,14 +18,14 @@ def page(report: BudgetContract) -> Document:
     if not report.workloads:
         return budget.document(report)
     lines = []
-    for one in report.workloads:
-        status, word = budget.WORDS[one.outcome]
-        said = f"{word}: {budget.said(one)}"
-        details = tuple(part for part in budget.workload(one) if not isinstance(part, Statement))
-        lines.append(StatusLine(budget.title(one), status, said, details=details))
-    lines.sort(key=lambda one: [Status.FAIL, Status.INCONCLUSIVE, Status.PASS].index(one.status))
+    for record in report.workloads:
+        status, word = budget.WORDS[record.outcome]
+        sentence = f"{word}: {budget.sentence(record)}"
+        details = tuple(part for part in budget.workload(record) if not isinstance(part, Statement))
+        lines.append(StatusLine(budget.title(record), status, sentence, details=details))
+    lines.sort(key=lambda line: [Status.FAIL, Status.INCONCLUSIVE, Status.PASS].index(line.status))
     sections: list[Section] = [_statement(report), Path(tuple(lines), title="Workloads")]
-    sections.extend(_finding(one) for one in report.findings[:FINDINGS])
+    sections.extend(_finding(finding) for finding in report.findings[:FINDINGS])
     sections.extend(budget.unread(report))
     only = report.workloads[0]
     name = budget.title(only) if len(report.workloads) == 1 else f"{len(report.workloads)} workloads"
@@ -35,20 +35,22 @@ def page(report: BudgetContract) -> Document:
 def _statement(report: BudgetContract) -> Statement:
     status, word = budget.WORDS[report.outcome]
     if len(report.workloads) == 1:
-        return Statement(status, word, budget.said(report.workloads[0]))
-    counts = {outcome: sum(1 for one in report.workloads if one.outcome == outcome) for outcome in budget.WORDS}
-    words = {"lost": "do not hold", "open": "depend on what is not known", "holds": "hold"}
-    said = ", ".join(f"{counts[outcome]} {words[outcome]}" for outcome in words if counts.get(outcome))
-    return Statement(status, word, f"of {len(report.workloads)} workloads {said}")
+        return Statement(status, word, budget.sentence(report.workloads[0]))
+    counts = {outcome: sum(1 for record in report.workloads if record.outcome == outcome) for outcome in budget.WORDS}
+    words = {"does-not-hold": "do not hold", "undetermined": "depend on what is not known", "holds": "hold"}
+    sentence = ", ".join(f"{counts[outcome]} {words[outcome]}" for outcome in words if counts.get(outcome))
+    return Statement(status, word, f"of {len(report.workloads)} workloads {sentence}")
 
 
-def _finding(one: BudgetFinding) -> FindingCard:
-    known = about(one.code)
+def _finding(record: BudgetFinding) -> FindingCard:
+    known = about(record.code)
     finding = Finding(
-        code=one.code,
+        code=record.code,
         layer="lifecycle",
-        status=LEVELS[one.level],
-        sentence=f"{one.object}: {one.message}" if one.object else one.message,
-        evidence=(Evidence(sentence=one.object or one.file, path=one.file, line=one.line),) if one.file else (),
+        status=LEVELS[record.level],
+        sentence=f"{record.object}: {record.message}" if record.object else record.message,
+        evidence=(Evidence(sentence=record.object or record.file, path=record.file, line=record.line),)
+        if record.file
+        else (),
     )
-    return FindingCard(finding, title=one.title, meaning=known.meaning, help=known.help)
+    return FindingCard(finding, title=record.title, meaning=known.meaning, help=known.help)

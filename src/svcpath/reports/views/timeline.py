@@ -14,15 +14,15 @@ _NOISE = frozenset({"event"})
 
 def document(report: TimelineContract, *, verbose: bool = False) -> Document:
     sections: list[Section] = []
-    shown = [one for one in report.moments if verbose or (one.kind not in _NOISE and one.at > -30)]
-    rows = tuple((f"{one.at:+.3f}", one.kind, _text(one), one.place) for one in shown)
+    shown = [moment for moment in report.moments if verbose or (moment.kind not in _NOISE and moment.at > -30)]
+    rows = tuple((f"{moment.at:+.3f}", moment.kind, _text(moment), moment.place) for moment in shown)
     sections.append(Table(("seconds", "what", "", "recorded at"), rows, "rlll"))
     hidden = len(report.moments) - len(shown)
     if hidden:
         sections.append(Note(f"{hidden} events left out (-v has them)"))
     sections.extend(tables(report))
-    for one in report.findings:
-        sections.append(Statement(MARKS[one.level], _WORDS[one.level], one.text, one.code))
+    for finding in report.findings:
+        sections.append(Statement(MARKS[finding.level], _WORDS[finding.level], finding.text, finding.code))
     if report.deletions and (unfinished(report) or not report.findings):
         sections.append(_outcome(report))
     if report.gaps:
@@ -34,7 +34,7 @@ def tables(report: TimelineContract) -> list[Section]:
     """What each deletion measured, and when new connections failed."""
     sections: list[Section] = []
     if report.deletions:
-        table = tuple(_deletion(one) for one in report.deletions)
+        table = tuple(_deletion(deletion) for deletion in report.deletions)
         columns = ("Pod", "grace", "slice", "nodes", "signal", "ended", "exit", "removed", "gone")
         sections.append(Table(columns, table, "lrrrrrlrr", title="Seconds after each Pod's own delete"))
     if report.connections:
@@ -42,8 +42,13 @@ def tables(report: TimelineContract) -> list[Section]:
         sections.append(Note(late))
     if report.outages:
         edges = tuple(
-            (f"{one.start:.2f}", f"{one.end:.2f}", str(one.failed), f"-{one.before:.2f} / +{one.after:.2f}")
-            for one in report.outages
+            (
+                f"{outage.start:.2f}",
+                f"{outage.end:.2f}",
+                str(outage.failed),
+                f"-{outage.before:.2f} / +{outage.after:.2f}",
+            )
+            for outage in report.outages
         )
         sections.append(Table(("from", "to", "failed", "uncertainty"), edges, "rrrl", title="New connections failed"))
     return sections
@@ -54,7 +59,7 @@ def statement(report: TimelineContract) -> Statement:
     if not report.deletions:
         return Statement(Status.INCONCLUSIVE, "NO DELETION", "nothing is deleted in the recording")
     for level in MARKS:
-        found = [one for one in report.findings if one.level == level]
+        found = [finding for finding in report.findings if finding.level == level]
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             return Statement(MARKS[level], _WORDS[level], f"{found[0].text}{more}", found[0].code)
@@ -63,7 +68,7 @@ def statement(report: TimelineContract) -> Statement:
 
 def unfinished(report: TimelineContract) -> tuple[str, ...]:
     """Pods that were still running when the recording ended."""
-    return tuple(one.pod for one in report.deletions if one.gone is None and not one.exits)
+    return tuple(deletion.pod for deletion in report.deletions if deletion.gone is None and not deletion.exits)
 
 
 def _outcome(report: TimelineContract) -> Statement:
@@ -75,24 +80,24 @@ def _outcome(report: TimelineContract) -> Statement:
     return Statement(Status.PASS, "DRAINED", "nothing was lost that the recording shows")
 
 
-def _text(one: MomentRecord) -> str:
-    return one.text if one.exact else f"{one.text} (computed)"
+def _text(moment: MomentRecord) -> str:
+    return moment.text if moment.exact else f"{moment.text} (computed)"
 
 
-def _deletion(one: DeletionRecord) -> tuple[str, ...]:
-    slowest = max(one.nodes, key=lambda node: node[1], default=None)
-    ended = max((each.at for each in one.exits), default=None)
-    codes = ", ".join(f"{each.container} {each.code}" for each in one.exits)
+def _deletion(deletion: DeletionRecord) -> tuple[str, ...]:
+    slowest = max(deletion.nodes, key=lambda node: node[1], default=None)
+    ended = max((exit_.at for exit_ in deletion.exits), default=None)
+    codes = ", ".join(f"{exit_.container} {exit_.code}" for exit_ in deletion.exits)
     return (
-        one.pod,
-        str(one.grace),
-        _seconds(one.slice_noticed),
+        deletion.pod,
+        str(deletion.grace),
+        _seconds(deletion.slice_noticed),
         f"{slowest[1]:.2f} ({slowest[0]})" if slowest else "?",
-        _seconds(one.signal),
+        _seconds(deletion.signal),
         _seconds(ended),
         codes or "?",
-        _seconds(one.endpoint_removed),
-        _seconds(one.gone),
+        _seconds(deletion.endpoint_removed),
+        _seconds(deletion.gone),
     )
 
 

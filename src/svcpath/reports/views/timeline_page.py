@@ -18,7 +18,7 @@ from svcpath.reports.document import (
     Timeline,
 )
 from svcpath.reports.records import Finding
-from svcpath.reports.timeline import DeletionRecord, MomentRecord, SaidRecord, TimelineContract
+from svcpath.reports.timeline import DeletionRecord, MomentRecord, TimelineContract, TimelineFinding
 from svcpath.reports.views import timeline as moments
 from svcpath.reports.views.codes import about
 from svcpath.status import Status
@@ -40,17 +40,17 @@ def page(report: TimelineContract) -> Document:
     sections: list[Section] = [moments.statement(report)]
     if report.moments or report.columns:
         sections.append(drawn(report))
-    sections.extend(_finding(one) for one in report.findings)
+    sections.extend(_finding(finding) for finding in report.findings)
     sections.extend(moments.tables(report))
     if report.gaps:
         sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
     return Document(f"0 = {report.zero}", tuple(sections), "timeline")
 
 
-def _finding(one: SaidRecord) -> FindingCard:
-    known = about(one.code)
+def _finding(record: TimelineFinding) -> FindingCard:
+    known = about(record.code)
     return FindingCard(
-        Finding(code=one.code, layer="lifecycle", status=moments.MARKS[one.level], sentence=one.text),
+        Finding(code=record.code, layer="lifecycle", status=moments.MARKS[record.level], sentence=record.text),
         title=known.title,
         meaning=known.meaning,
         help=known.help,
@@ -58,16 +58,16 @@ def _finding(one: SaidRecord) -> FindingCard:
 
 
 def drawn(report: TimelineContract) -> Timeline:
-    shown = [one for one in report.moments if one.at > -30]
+    shown = [moment for moment in report.moments if moment.at > -30]
     columns = report.columns
-    times = [one.at for one in shown]
+    times = [moment.at for moment in shown]
     if columns is not None:
         times += [at for at in (*columns.start[:1], max(columns.end, default=0.0)) if at > -30]
     start, end = min([-BEFORE, *times]), max([1.0, *times])
     lanes = [*_pods(report, end), *_endpoints(shown, start, end), *_planes(shown), *_others(report, shown)]
-    held = None
+    connections = None
     if columns is not None:
-        held = Connections(
+        connections = Connections(
             starts=columns.start,
             lengths=tuple(max(0.0, b - a) for a, b in zip(columns.start, columns.end, strict=True)),
             outcome=columns.outcome,
@@ -75,53 +75,53 @@ def drawn(report: TimelineContract) -> Timeline:
             outcomes=tuple((text, OUTCOMES.get(text, Status.FAIL)) for text in columns.outcomes),
             backends=tuple(name or "no answer" for name in columns.peers),
         )
-    return Timeline("On one axis", start, end + (end - start) * 0.02, tuple(lanes), held, _terms(report))
+    return Timeline("On one axis", start, end + (end - start) * 0.02, tuple(lanes), connections, _terms(report))
 
 
-def _offset(report: TimelineContract, one: DeletionRecord) -> float:
+def _offset(report: TimelineContract, deletion: DeletionRecord) -> float:
     """How much later this Pod's own 0 is than that of the axis."""
     try:
-        return (datetime.fromisoformat(one.zero) - datetime.fromisoformat(report.zero)).total_seconds()
+        return (datetime.fromisoformat(deletion.zero) - datetime.fromisoformat(report.zero)).total_seconds()
     except (ValueError, TypeError):
         return 0.0
 
 
 def _pods(report: TimelineContract, end: float) -> list[Lane]:
     lanes = []
-    for one in report.deletions[:LANES]:
-        zero = _offset(report, one)
-        ended = max((each.at for each in one.exits), default=None)
-        gone = one.gone if one.gone is not None else ended
+    for deletion in report.deletions[:LANES]:
+        zero = _offset(report, deletion)
+        ended = max((exit_.at for exit_ in deletion.exits), default=None)
+        gone = deletion.gone if deletion.gone is not None else ended
         last = gone if gone is not None else end - zero
-        signal = one.signal if one.signal is not None and one.signal <= last else None
+        signal = deletion.signal if deletion.signal is not None and deletion.signal <= last else None
         spans = []
         if signal:
             spans.append(Span(zero, zero + signal, "preStop"))
         if signal is not None:
             stopped = ended if ended is not None and ended >= signal else last
-            spans.append(Span(zero + signal, zero + stopped, "after the stop signal", Status.WARN))
+            spans.append(Span(zero + signal, zero + stopped, "after SIGTERM", Status.WARN))
         else:
             spans.append(Span(zero, zero + last, "terminating"))
         events = [
-            LaneEvent(zero, f"delete, grace {one.grace} s"),
-            LaneEvent(zero + one.grace, "grace ends", Status.FAIL),
+            LaneEvent(zero, f"delete, grace {deletion.grace} s"),
+            LaneEvent(zero + deletion.grace, "grace ends", Status.FAIL),
         ]
         events += [
             LaneEvent(
-                zero + each.at,
-                f"{each.container} exit code {each.code}{f' ({each.reason})' if each.reason else ''}",
+                zero + exit_.at,
+                f"{exit_.container} exit code {exit_.code}{f' ({exit_.reason})' if exit_.reason else ''}",
                 Status.FAIL
-                if one.killed and each.code == 137
+                if deletion.killed and exit_.code == 137
                 else Status.PASS
-                if each.code in (0, 143)
+                if exit_.code in (0, 143)
                 else Status.WARN,
             )
-            for each in one.exits
+            for exit_ in deletion.exits
         ]
-        if one.gone is not None:
-            events.append(LaneEvent(zero + one.gone, "gone"))
-        where = f" ({one.node})" if one.node else ""
-        lanes.append(Lane(f"{one.pod}{where}", "Pods", tuple(spans), tuple(events)))
+        if deletion.gone is not None:
+            events.append(LaneEvent(zero + deletion.gone, "gone"))
+        where = f" ({deletion.node})" if deletion.node else ""
+        lanes.append(Lane(f"{deletion.pod}{where}", "Pods", tuple(spans), tuple(events)))
     return lanes
 
 
@@ -175,14 +175,17 @@ def _predicate(moment: MomentRecord) -> str:
 def _others(report: TimelineContract, shown: list[MomentRecord]) -> list[Lane]:
     lanes = []
     for kind, name in (("rollout", "rollout status"), ("client", "client"), ("event", "events of the API")):
-        events = [LaneEvent(one.at, one.text) for one in shown if one.kind == kind][:MOMENTS]
-        said = report.rollout_reported
-        if kind == "rollout" and said is not None and all(abs(each.at - said) > 0.01 for each in events):
-            events.append(LaneEvent(said, "reported complete", Status.PASS))
+        events = [LaneEvent(moment.at, moment.text) for moment in shown if moment.kind == kind][:MOMENTS]
+        reported = report.rollout_reported
+        if kind == "rollout" and reported is not None and all(abs(event.at - reported) > 0.01 for event in events):
+            events.append(LaneEvent(reported, "reported complete", Status.PASS))
         if events:
             lanes.append(Lane(name, "Around", events=tuple(events)))
     if report.outages:
-        spans = tuple(Span(one.start, one.end, f"{one.failed} failed", Status.FAIL) for one in report.outages[:MOMENTS])
+        spans = tuple(
+            Span(outage.start, outage.end, f"{outage.failed} failed", Status.FAIL)
+            for outage in report.outages[:MOMENTS]
+        )
         lanes.append(Lane("new connections failed", "Around", spans))
     return lanes
 
@@ -191,13 +194,13 @@ def _terms(report: TimelineContract) -> tuple[Span, ...]:
     """The measured terms of the first deletion's budget."""
     if not report.deletions:
         return ()
-    one = report.deletions[0]
-    zero = _offset(report, one)
+    deletion = report.deletions[0]
+    zero = _offset(report, deletion)
     terms = []
-    slowest = max((at for _, at, _ in one.nodes), default=one.slice_noticed)
+    slowest = max((at for _, at, _ in deletion.nodes), default=deletion.slice_noticed)
     if slowest is not None and slowest > 0:
-        terms.append(Span(zero, zero + slowest, "slice and data plane" if one.nodes else "slice"))
-    ended = max((each.at for each in one.exits), default=None)
-    if one.signal is not None and ended is not None and ended >= one.signal:
-        terms.append(Span(zero + one.signal, zero + ended, "shutdown after the signal"))
+        terms.append(Span(zero, zero + slowest, "endpoint propagation" if deletion.nodes else "slice"))
+    ended = max((exit_.at for exit_ in deletion.exits), default=None)
+    if deletion.signal is not None and ended is not None and ended >= deletion.signal:
+        terms.append(Span(zero + deletion.signal, zero + ended, "shutdown after the signal"))
     return tuple(terms)
