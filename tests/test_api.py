@@ -19,7 +19,8 @@ from svcpath.evidence.facts.need import Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.recordings import recording
-from svcpath.reports.report import Report, encode
+from svcpath.reports.records import Report
+from svcpath.reports.report import encode
 
 
 def test_the_names_are_sorted_and_each_is_there() -> None:
@@ -58,8 +59,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_type_checkers_see_the_names_that_are_there() -> None:
     source = inspect.getsource(importlib.import_module("svcpath"))
     block = source.partition("if TYPE_CHECKING:")[2].partition("__all__")[0]
-    told = set(re.findall(r"\b[A-Za-z]\w*\b", re.sub(r"from [\w.]+ import", "", block)))
-    assert set(svcpath.__all__) <= told
+    named = set(re.findall(r"\b[A-Za-z]\w*\b", re.sub(r"from [\w.]+ import", "", block)))
+    assert set(svcpath.__all__) <= named
 
 
 @pytest.mark.parametrize("module", ["svcpath.api"])
@@ -97,11 +98,11 @@ def test_a_source_of_ones_own_is_enough() -> None:
 
 
 def test_progress_tells_each_layer_in_order() -> None:
-    told: list[str] = []
+    names: list[str] = []
     svcpath.diagnose(
-        recording("iptables"), "wrong-port", namespace="service-ops", progress=lambda one: told.append(one.name)
+        recording("iptables"), "wrong-port", namespace="service-ops", progress=lambda layer: names.append(layer.name)
     )
-    assert told == ["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
+    assert names == ["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
 
 
 @pytest.mark.parametrize("target", ["pod/x", "svc/", "ingress/web"])

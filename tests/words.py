@@ -111,4 +111,4 @@ def places(*below: str) -> Iterator[Place]:
 
 if __name__ == "__main__":
     for place in places(*sys.argv[1:]):
-        print(place)
+        sys.stdout.write(f"{place}\n")

@@ -42,7 +42,7 @@ from svcpath.reports.dataplane import (
     show_report,
     trace_report,
 )
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from svcpath.reports.resolve import ResolveReport
 from svcpath.reports.timeline import measured, seen_of
 from svcpath.walk.driver import Driver
@@ -81,7 +81,7 @@ def files(*paths: str | Path) -> FilesSource:
 
     Raises SourceUnavailable when a path can't be read at all.
     """
-    return FilesSource([Path(one) for one in paths])
+    return FilesSource([Path(path) for path in paths])
 
 
 def bundle(path: str | Path) -> BundleSource:
@@ -196,19 +196,19 @@ def trace(
         if (":" in client) != (":" in address):
             raise UsageError(f"--from {client} and --to {address} are not of one address family")
         origin, sender = TrafficOrigin.EXTERNAL, client
-    held = driver.run(planes(node))
+    all_planes = driver.run(planes(node))
 
     def packet(tables: NodeTables, dump: TableDump) -> Packet:
         whose, source = origin, sender
         if origin is TrafficOrigin.EXTERNAL:
-            whose = origin_of(held, tables, sender)
+            whose = origin_of(all_planes, tables, sender)
         elif origin is TrafficOrigin.POD and not sender:
-            source = a_pod_of(held, tables, dump.table, ipv6=":" in address)
+            source = a_pod_of(all_planes, tables, dump.table, ipv6=":" in address)
         return Packet(source, whose, protocol, address, port, known=bool(client))
 
     found = tuple(
         trace_report(tables.label, plane.mode, dump.place, dump.table, packet(tables, dump))
-        for tables, plane in held.nodes
+        for tables, plane in all_planes.nodes
         if (dump := plane.holding(address)) is not None
     )
     if not found:
@@ -221,7 +221,7 @@ def manifests(*paths: str | Path) -> ManifestSource:
 
     Raises SourceUnavailable when a path can't be read at all.
     """
-    return ManifestSource([Path(one) for one in paths])
+    return ManifestSource([Path(path) for path in paths])
 
 
 #: How kinds of workload are written in KIND/NAME.

@@ -13,7 +13,7 @@ from svcpath.evidence.facts.source import Source
 
 if TYPE_CHECKING:
     from svcpath.judge.tally import LayerResult
-    from svcpath.reports.report import Report
+    from svcpath.reports.records import Report
     from svcpath.walk.walked import LayerWalk
 
 

@@ -1,4 +1,4 @@
-"""One commit's side of the walk's measurement: reads evidence and walks it as told, one JSON object a line.
+"""One commit's side of the walk's measurement: reads evidence and walks it as asked, one JSON object a line.
 
 Run with PYTHONPATH at that commit's sources. It uses only what every commit has: ``svcpath.diagnose`` and BytesSource.
 Orders: ``{"read": folder}`` and ``{"walk": {target, namespace, client}, "times": n}``; answers are processor seconds.

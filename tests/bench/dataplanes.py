@@ -129,14 +129,14 @@ def nft_text(count: int) -> str:
             f"mark-for-masquerade\n\t\tnumgen random mod {ENDPOINTS} vmap {{ {spread} }}\n\t}}\n"
         )
     triple = "ipv4_addr . inet_proto . inet_service : verdict"
-    held = ",\n\t\t\t     ".join(elements)
+    body = ",\n\t\t\t     ".join(elements)
     return "\n".join(
         [
             "table ip kube-proxy {",
             '\tcomment "rules for kube-proxy"',
             f"\tset cluster-ips {{\n\t\ttype ipv4_addr\n\t\telements = {{ {addresses} }}\n\t}}\n",
             "\tset nodeport-ips {\n\t\ttype ipv4_addr\n\t\telements = { 172.30.0.12 }\n\t}\n",
-            f"\tmap service-ips {{\n\t\ttype {triple}\n\t\telements = {{ {held} }}\n\t}}\n",
+            f"\tmap service-ips {{\n\t\ttype {triple}\n\t\telements = {{ {body} }}\n\t}}\n",
             *(f"\tmap {name} {{\n\t\ttype {triple}\n\t}}\n" for name in ("no-endpoint-services", "firewall-ips")),
             *(
                 f"\tmap {name} {{\n\t\ttype inet_proto . inet_service : verdict\n\t}}\n"
@@ -157,12 +157,12 @@ def in_portions(listed: str) -> Iterator[str]:
     """
     first = listed.index("\tchain endpoint-")
     chains = re.findall(r"(?ms)^\tchain (?:endpoint|service)-.*?^\t\}\n", listed[first:])
-    held = re.compile(r"(?s)\t(?:map|set) (\S+) \{(?:(?!\n\t\}).)*?(\n\t\telements = \{.*?\n?[^\n]*\})(?=\n\t\})")
-    elements = [(found[1], found[2].partition("=")[2]) for found in held.finditer(listed[:first])]
-    head = held.sub(lambda found: found[0].replace(found[2], ""), listed[:first])
+    sets = re.compile(r"(?s)\t(?:map|set) (\S+) \{(?:(?!\n\t\}).)*?(\n\t\telements = \{.*?\n?[^\n]*\})(?=\n\t\})")
+    elements = [(found[1], found[2].partition("=")[2]) for found in sets.finditer(listed[:first])]
+    head = sets.sub(lambda found: found[0].replace(found[2], ""), listed[:first])
     yield f"{head}\n}}\n"
-    yield f"table ip kube-proxy {{\n{''.join(one for one in chains if one.startswith(TO_ENDPOINT))}}}\n"
-    services = [one for one in chains if not one.startswith(TO_ENDPOINT)]
+    yield f"table ip kube-proxy {{\n{''.join(chain for chain in chains if chain.startswith(TO_ENDPOINT))}}}\n"
+    services = [chain for chain in chains if not chain.startswith(TO_ENDPOINT)]
     for start in range(0, len(services), PORTION):
         yield f"table ip kube-proxy {{\n{''.join(services[start : start + PORTION])}}}\n"
     yield "".join(f"add element ip kube-proxy {name} {values}\n" for name, values in elements)

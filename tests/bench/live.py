@@ -81,16 +81,16 @@ def timed(words: list[str], environment: dict[str, str]) -> tuple[float, float]:
 def measure(kubectl: Kubectl, kubeconfig: str, program: str) -> dict[str, object]:
     environment = {**os.environ, "KUBECONFIG": kubeconfig}
     items = kubectl.items("-n", NAMESPACE, "pods", "-l", f"app={SERVICE}")
-    pods = [{"name": one["metadata"]["name"], "address": one["status"]["podIP"]} for one in items]
+    pods = [{"name": item["metadata"]["name"], "address": item["status"]["podIP"]} for item in items]
     node = kubectl.get("-n", NAMESPACE, "pod", CLIENT)["spec"]["nodeName"]
     proxies = kubectl.items("-n", "kube-system", "pods", "-l", "k8s-app=kube-proxy")
-    proxy = next(one["metadata"]["name"] for one in proxies if one["spec"]["nodeName"] == node)
+    proxy = next(proxy["metadata"]["name"] for proxy in proxies if proxy["spec"]["nodeName"] == node)
     log = kubectl.run("-n", "kube-system", "logs", proxy).out
     mode = "nftables" if "Using nftables Proxier" in log else "iptables"
     lines = commands(program, pods, proxy)
     script = ["sh", "-ec", "\n".join(lines)]
     svcpath = str(Path(sys.executable).with_name("svcpath"))
-    # As pip leaves an installed package; PYTHONDONTWRITEBYTECODE would have every start compile it anew.
+    # As pip leaves an installed package; PYTHONDONTWRITEBYTECODE would have every start compile it again.
     compileall.compile_dir(Path(package.__file__).parent, quiet=2)
     diagnosis = [svcpath, "diagnose", f"svc/{SERVICE}", "-n", NAMESPACE, "--from", f"pod/{CLIENT}", "-q"]
     calls = {"script": script, "diagnose": diagnosis}
@@ -101,8 +101,8 @@ def measure(kubectl: Kubectl, kubeconfig: str, program: str) -> dict[str, object
         for name, words in calls.items():
             taken[name].append(timed(words, environment))
     found: dict[str, object] = {"proxy mode": mode, "kubectl calls": len(lines), "rounds": ROUNDS}
-    for name, held in taken.items():
-        walls, processors = zip(*held, strict=True)
+    for name, seconds in taken.items():
+        walls, processors = zip(*seconds, strict=True)
         found |= {
             f"{name} s": round(statistics.median(walls), 3),
             f"{name} best s": round(min(walls), 3),
@@ -110,7 +110,7 @@ def measure(kubectl: Kubectl, kubeconfig: str, program: str) -> dict[str, object
         }
     # Each diagnosis beside the script that ran just before it: what else the machine did then, it did to both.
     pairs = [mine[0] / theirs[0] for theirs, mine in zip(taken["script"], taken["diagnose"], strict=True)]
-    return {**found, "ratio of each round": [round(one, 3) for one in pairs]}
+    return {**found, "ratio of each round": [round(pair, 3) for pair in pairs]}
 
 
 def main() -> None:

@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from svcpath.reports.document import Connections, Document, Lane, LaneEvent, Mark, Span, Statement, Timeline
+from svcpath.reports.document import Connections, Document, Lane, LaneEvent, Span, Statement, Timeline
 from svcpath.reports.renderers import html
+from svcpath.status import Status
 from tests.bench._machine import machine, version, write
 from tests.reports.conftest import FLAGS
 
@@ -44,15 +45,15 @@ PAN = """async () => {
 
 
 def drain() -> Document:
-    """A drain of four Pods under 1,000 requests a second, their times drawn by lot from a fixed seed."""
+    """A drain of four Pods under 1,000 requests a second, their times drawn at random from a fixed seed."""
     lot = random.Random(1)
     starts = tuple(sorted(lot.uniform(0, 60) for _ in range(CONNECTIONS)))
-    held = Connections(
+    connections = Connections(
         starts=starts,
         lengths=tuple(lot.choice((0.005, 0.02, 0.1, 6.0)) * lot.uniform(0.5, 1.5) for _ in starts),
         outcome=tuple(lot.choices((0, 1, 2), (97, 2, 1))[0] for _ in starts),
         backend=tuple(lot.randrange(4) for _ in starts),
-        outcomes=(("ok", Mark.PASS), ("refused", Mark.FAIL), ("http-error", Mark.WARN)),
+        outcomes=(("ok", Status.PASS), ("refused", Status.FAIL), ("http-error", Status.WARN)),
         backends=("web-1", "web-2", "web-3", "web-4"),
     )
     lanes = tuple(
@@ -61,9 +62,9 @@ def drain() -> Document:
         )
         for i in range(4)
     )
-    terms = (Span(0, 0.4, "slice and data plane"), Span(10, 10.2, "shutdown"))
-    picture = Timeline("On one axis", -2, 70, lanes, held, terms)
-    return Document("drain", (Statement(Mark.PASS, "DRAINED", "nothing was lost"), picture), "timeline")
+    terms = (Span(0, 0.4, "endpoint propagation"), Span(10, 10.2, "shutdown"))
+    picture = Timeline("On one axis", -2, 70, lanes, connections, terms)
+    return Document("drain", (Statement(Status.PASS, "DRAINED", "nothing was lost"), picture), "timeline")
 
 
 def measure(page: Page, path: Path) -> tuple[float, list[float]]:

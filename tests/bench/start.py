@@ -41,8 +41,8 @@ def measure(trees: dict[str, Path], rounds: int = 25) -> dict[str, float]:
 
 def main() -> None:
     old = commit(OLD)
-    with ExitStack() as held:
-        trees = ({"old": held.enter_context(checked_out(old))} if old else {}) | {"new": ROOT}
+    with ExitStack() as stack:
+        trees = ({"old": stack.enter_context(checked_out(old))} if old else {}) | {"new": ROOT}
         found = measure(trees)
     ratios = {
         "svcpath --version to python -c pass": {"ratio": found["version new"] / found["python"], "limit": LIMIT},
@@ -56,7 +56,7 @@ def main() -> None:
             "machine": machine(),
             "old": old,
             **{f"{name} ms": round(value, 2) for name, value in found.items()},
-            "ratios": {name: {key: round(value, 3) for key, value in held.items()} for name, held in ratios.items()},
+            "ratios": {name: {key: round(value, 3) for key, value in ratio.items()} for name, ratio in ratios.items()},
         },
     )
 

@@ -1,7 +1,7 @@
 """Processor time of one walk in process, an old commit beside the sources at hand, in one run.
 
 A healthy Service of the shipped recordings, and one among 1,000 and 10,000 Services with 10 endpoints each (`_cluster.py`). Each side is
-a process of its own that is told what to do (`_walker.py`), in turn, so that both see the same machine. Reading the evidence is
+a process of its own that is given what to do (`_walker.py`), in turn, so that both see the same machine. Reading the evidence is
 reported apart, and so is the first walk after it: what a Source works out once is in that one.
 
 SVCPATH_BENCH_OLD names the old commit ("" for none); it is checked out into a folder that is removed at the end.
@@ -117,7 +117,7 @@ class Figures:
         """Milliseconds of a walk that is not the first after reading."""
         return statistics.median(self.later) * 1000
 
-    def told(self) -> dict[str, float]:
+    def summary(self) -> dict[str, float]:
         return {
             "median of later walks ms": round(self.median, 2),
             "fastest walk ms": round(min(self.later) * 1000, 2),
@@ -152,17 +152,17 @@ def main() -> None:
     commits = {"old": old, "new": git("describe", "--always", "--dirty", "--abbrev=12")}
     walks: dict[str, Any] = {}
     ratios: dict[str, dict[str, float]] = {}
-    with ExitStack() as held:
-        trees = ({"old": held.enter_context(checked_out(old))} if old else {}) | {"new": ROOT}
+    with ExitStack() as stack:
+        trees = ({"old": stack.enter_context(checked_out(old))} if old else {}) | {"new": ROOT}
         sides: dict[str, Side] = {}
         for label, tree in trees.items():
             sides[label] = Side(tree / "src")
-            held.callback(sides[label].close)
+            stack.callback(sides[label].close)
         for case in cases():
             found = measure(case, sides)
-            walks[case.name] = {label: figures.told() for label, figures in found.items()}
+            walks[case.name] = {label: figures.summary() for label, figures in found.items()}
             for label, figures in found.items():
-                sys.stdout.write(f"{case.name}, {label}: {figures.told()}\n")
+                sys.stdout.write(f"{case.name}, {label}: {figures.summary()}\n")
             if case.limit is not None:
                 taken = found["new"].median
                 key = f"{case.name}: ms of a walk, of {case.limit:g}"

@@ -11,7 +11,7 @@ from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.findings.catalogue import catalogue
 from svcpath.models.drain import verdicts
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.cases.verdicts import said

@@ -85,7 +85,7 @@ def test_the_reference_experiment_holds_with_its_measured_terms(
     assert {one["name"]: one["seconds"] for one in found["margins"]} == {
         "new connections": 9.6,
         "requests": 3.6,
-        "orderly end": 9.8,
+        "graceful exit": 9.8,
     }
 
 

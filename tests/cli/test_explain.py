@@ -6,6 +6,7 @@ import pytest
 
 from svcpath.findings.catalogue import catalogue
 from svcpath.findings.symptoms import recognise, symptoms
+from svcpath.status import Confidence
 from tests.cli.running import svcpath
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import port
@@ -92,7 +93,7 @@ REJECT = "a REJECT on the node that should not be there"
 UNBOUND = "nothing listens on the target port in the Pod"
 
 
-def _confidences(made: Cluster) -> tuple[str, dict[str, str]]:
+def _confidences(made: Cluster) -> tuple[str, dict[str, Confidence]]:
     report = made.diagnose(symptom="Connection refused")
     said = {each.cause: each.confidence for one in report.findings if one.code == "SP010" for each in one.hypotheses}
     return report.verdict.status, said

@@ -20,8 +20,9 @@ from svcpath.api import diagnose
 from svcpath.errors import SvcpathError
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
+from svcpath.reports import records
 from svcpath.reports.renderers import markdown, terminal
-from svcpath.reports.report import VerdictRecord, encode
+from svcpath.reports.report import encode
 from svcpath.reports.views.diagnosis import document
 from tests.cli.running import Ran, svcpath
 from tests.fixtures.cluster import Cluster, cluster
@@ -319,7 +320,7 @@ def test_no_traceback_leaves_the_process(tmp_path: Path) -> None:
 SOCKETS = "echo-server-5698c6f946-h6gmq.proc-net-tcp.txt"
 
 
-def _verdict(files: dict[str, bytes]) -> VerdictRecord:
+def _verdict(files: dict[str, bytes]) -> records.Verdict:
     return diagnose(BytesSource(files), "svc/echo-server", namespace="service-ops", client="pod/client").verdict
 
 

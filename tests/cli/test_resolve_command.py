@@ -81,10 +81,10 @@ def test_one_candidate_without_data_stops_musl_alone_of_those_that_use_getaddrin
     assert outcomes["dnspython-search"]["code"] == "NoAnswer"
     parting = found["names"][0]["divergence"]
     assert (parting["position"], parting["candidate"]["name"]) == (1, DOUBLED)
-    mends = {one["label"]: one for one in found["names"][0]["mends"]}
+    mends = {one["label"]: one for one in found["names"][0]["fixes"]}
     assert mends["trailing dot"]["still_failing"] == []
     short = next(one for label, one in mends.items() if label.startswith("short name"))
-    assert set(short["mended"]) == failing
+    assert set(short["fixed"]) == failing
     assert set(short["still_failing"]) | set(short["broken"]) <= NEVER_SEARCH
 
 

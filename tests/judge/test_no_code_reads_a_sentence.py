@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from svcpath.reports.document import Mark
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from svcpath.reports.views import diagnosis, diagnosis_page
+from svcpath.status import Status
 from tests.fixtures.inputs import Input, folders, made, public, recordings
 from tests.fixtures.wordless import PLACEHOLDER, wordless
 
@@ -61,17 +61,17 @@ def _hidden(text: Any) -> Any:
 
 
 def _marks(value: Any) -> list[str]:
-    """The marks of a Document, in its order."""
-    if isinstance(value, Mark):
+    """The statuses of a Document, in its order."""
+    if isinstance(value, Status):
         return [value.value]
     if isinstance(value, enum.Enum | str) or value is None:
         return []
     if isinstance(value, msgspec.Struct):
-        return [mark for name in value.__struct_fields__ for mark in _marks(getattr(value, name))]
+        return [status for name in value.__struct_fields__ for status in _marks(getattr(value, name))]
     if dataclasses.is_dataclass(value):
-        return [mark for field in dataclasses.fields(value) for mark in _marks(getattr(value, field.name))]
+        return [status for field in dataclasses.fields(value) for status in _marks(getattr(value, field.name))]
     if isinstance(value, list | tuple):
-        return [mark for inner in value for mark in _marks(inner)]
+        return [status for inner in value for status in _marks(inner)]
     return []
 
 
@@ -91,7 +91,7 @@ def _compared(found: Input, plain: Report, bare: Report) -> Iterator[str]:
     yield from (f"{found.name}{row}" for row in rows)
     for view in (diagnosis.document, diagnosis_page.page):
         if (old := _marks(view(plain))) != (new := _marks(view(bare))):
-            yield f"{found.name} marks of {view.__module__}: {old} -> {new}"
+            yield f"{found.name} statuses of {view.__module__}: {old} -> {new}"
 
 
 @pytest.mark.parametrize("group", GROUPS)

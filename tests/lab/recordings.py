@@ -21,7 +21,7 @@ import zstandard
 
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 
 DATA = Path(__file__).parents[1] / "data" / "lab"
 MODES = ("iptables", "nftables")

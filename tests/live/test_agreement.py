@@ -29,7 +29,7 @@ from svcpath.lab.faults.fault import Fault, shipped
 from svcpath.lab.faults.ground import Ground
 from svcpath.lab.faults.scene import FaultScene
 from svcpath.lab.home import LabSpec
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
 from tests.live.conftest import Lab

@@ -13,7 +13,7 @@ import zstandard
 
 import svcpath
 from svcpath.cli.app import run
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.live.conftest import NAMESPACE, Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300, func_only=True)]

@@ -88,7 +88,7 @@ LIES = (_other_address, _success_to_failure, _failure_to_success, _other_text, _
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_falsified_row_is_reported(lie: Callable[..., None]) -> None:
+def test_a_forged_row_is_reported(lie: Callable[..., None]) -> None:
     tried = 0
     for line in random.Random(2).sample(lines("grid"), 900):
         record = json.loads(line)

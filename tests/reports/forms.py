@@ -18,22 +18,22 @@ def of_text(text: str) -> Pairs:
 
 
 def of_json(raw: bytes) -> Pairs:
-    return {(one["code"], one["status"]) for one in json.loads(raw)["findings"]}
+    return {(finding["code"], finding["status"]) for finding in json.loads(raw)["findings"]}
 
 
 def of_sarif(text: str) -> Pairs:
-    return {(one["ruleId"], one["properties"]["status"]) for one in json.loads(text)["runs"][0]["results"]}
+    return {(result["ruleId"], result["properties"]["status"]) for result in json.loads(text)["runs"][0]["results"]}
 
 
 class Page(HTMLParser):
-    """The elements of a page. Complains of what a browser would mend in silence: unclosed tags and doubled ids."""
+    """The elements of a page. Complains of what a browser would repair in silence: unclosed tags and doubled ids."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.open: list[tuple[str, dict[str, str | None]]] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.faults: list[str] = []
-        self.claims: list[dict[str, str]] = []
+        self.findings: list[dict[str, str]] = []
         self.layers: list[tuple[str, str]] = []
         self.summary = ""
         self.blocks: dict[str, str] = {}
@@ -44,18 +44,20 @@ class Page(HTMLParser):
             self.faults.append(f"never closed: {self.open}")
 
     def _in(self, name: str, css: str = "") -> bool:
-        return any(tag == name and (not css or css in (held.get("class") or "").split()) for tag, held in self.open)
+        return any(
+            tag == name and (not css or css in (attributes.get("class") or "").split()) for tag, attributes in self.open
+        )
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        if len(held) != len(attrs):
+        attributes = dict(attrs)
+        if len(attributes) != len(attrs):
             self.faults.append(f"doubled attribute: {attrs}")
-        self.tags.append((tag, held))
-        css = (held.get("class") or "").split()
-        if tag == "article" and "claim" in css:
-            self.claims.append({"code": "", "status": ""})
+        self.tags.append((tag, attributes))
+        css = (attributes.get("class") or "").split()
+        if tag == "article" and "finding" in css:
+            self.findings.append({"code": "", "status": ""})
         if tag not in VOID:
-            self.open.append((tag, held))
+            self.open.append((tag, attributes))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
@@ -74,17 +76,17 @@ class Page(HTMLParser):
         self.text.append(data)
         if self._in("p", "summary"):
             self.summary += data
-        if self._in("article", "claim") and self._in("h3"):
-            if self._in("span", "said"):
-                self.claims[-1]["status"] = self.claims[-1]["status"] or data
+        if self._in("article", "finding") and self._in("h3"):
+            if self._in("span", "spoken"):
+                self.findings[-1]["status"] = self.findings[-1]["status"] or data
             elif self._in("span", "chip") and not self._in("span", "soft"):
-                self.claims[-1]["code"] = data
+                self.findings[-1]["code"] = data
         if self._in("summary") and self._in("details", "layer"):
-            if self._in("span", "said"):
+            if self._in("span", "spoken"):
                 self._status = data
             elif self._in("span", "name"):
                 self.layers.append((data, self._status))
 
     @property
     def pairs(self) -> Pairs:
-        return {(one["code"], one["status"]) for one in self.claims}
+        return {(finding["code"], finding["status"]) for finding in self.findings}

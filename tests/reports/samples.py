@@ -14,13 +14,15 @@ from svcpath.drain.grid.compare import compare, record
 from svcpath.drain.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
 from svcpath.findings.catalogue import catalogue
-from svcpath.findings.finding import LAYERS, SEVERITY
+from svcpath.findings.finding import LAYERS
 from svcpath.lab.faults.fault import shipped
 from svcpath.lab.score import row as scored
+from svcpath.reports import records
 from svcpath.reports.drain import SCHEMA as DRAIN
 from svcpath.reports.drain import DrainContract, LoadRecord, ScenarioRecord
-from svcpath.reports.report import EvidenceRecord, FindingRecord, HypothesisRecord, LayerRecord, Report
+from svcpath.reports.records import Report
 from svcpath.reports.score import Diagnosed, ScoreContract
+from svcpath.status import SEVERITY, Confidence
 
 RECORDED = [
     (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")
@@ -54,38 +56,36 @@ def every_code() -> Report:
     findings = []
     for code, known in catalogue().items():
         layer = known.layer if known.layer in LAYERS else "resolution"
-        evidence = EvidenceRecord(
-            sentence=f"seen for {code}", command=f"kubectl get {code}", place="", observation=None
-        )
-        hypothesis = HypothesisRecord(
+        evidence = records.Evidence(sentence=f"seen for {code}", command=f"kubectl get {code}", observation=None)
+        hypothesis = records.Hypothesis(
             cause=f"cause of {code}",
             layer=layer,
-            confidence="supported",
+            confidence=Confidence.SUPPORTED,
             supports=(evidence,),
             against=(),
             disproof=f"check {code}",
             refutes="printing nothing",
         )
         findings.append(
-            FindingRecord(
+            records.Finding(
                 code=code,
                 layer=layer,
-                status=next(statuses).value,
+                status=next(statuses),
                 sentence=f"sentence of {code}",
                 share="1 of 2 backends",
                 details=(f"detail of {code}",),
-                remedy=f"mend {code}",
+                remedy=f"fix {code}",
                 evidence=(evidence,),
                 hypotheses=(hypothesis,),
             )
         )
     layers = tuple(
-        LayerRecord(
+        records.Layer(
             name=name,
-            status=SEVERITY[i % len(SEVERITY)].value,
+            status=SEVERITY[i % len(SEVERITY)],
             decisive=i < 2,
             sentence=f"what {name} says",
-            findings=tuple(n for n, one in enumerate(findings) if one.layer == name),
+            findings=tuple(n for n, finding in enumerate(findings) if finding.layer == name),
         )
         for i, name in enumerate(LAYERS)
     )
@@ -101,12 +101,12 @@ def hostile() -> Report:
         if isinstance(value, dict):
             if key == "frontends":
                 return {next(payloads): next(payloads) for _ in value}
-            return {name: spoilt(one, name) for name, one in value.items()}
+            return {name: spoilt(inner, name) for name, inner in value.items()}
         if isinstance(value, list | tuple):
             return (
                 value
                 if key in ("layers", "listens_on") and value and isinstance(value[0], str | int)
-                else [spoilt(one, key) for one in value]
+                else [spoilt(inner, key) for inner in value]
             )
         if isinstance(value, str) and key not in kept:
             return next(payloads)
@@ -141,10 +141,10 @@ def drain() -> DrainContract:
             why=why,
             passed=passed,
             as_it_should=None if passed is None else True,
-            said=said,
+            said=text,
             measured={"answered": 6.1, "lost": None},
         )
-        for variant, why, passed, said in (
+        for variant, why, passed, text in (
             ("long", "the grace period is long enough", True, "6.0 s asked, 6.1 s answered"),
             ("short", "it is too short", False, "6.0 s asked, cut after 3.2 s"),
             ("outside", "needs a place outside", None, "no node port is reachable here"),
@@ -157,7 +157,7 @@ def drain() -> DrainContract:
             (False, 6.1, (End("app", 6.2, 0.0, "connection"),)),
         )
     ]
-    cells = tuple(record(compare(CELLS[0], one, "image")) for one in seen)
+    cells = tuple(record(compare(CELLS[0], end, "image")) for end in seen)
     load = LoadRecord(
         rate=2.0,
         seconds=2.0,

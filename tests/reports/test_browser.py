@@ -15,8 +15,8 @@ from svcpath.drain.load import load
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.reports.document import Document
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html
-from svcpath.reports.report import Report
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views import budget_page, drift_page, resolution_page, timeline_page
 from svcpath.reports.views import drain as drain_view
@@ -90,17 +90,17 @@ class Watched:
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
         self.asked: list[str] = []
-        self.said: list[str] = []
-        page.on("request", lambda one: self.asked.append(one.url))
-        page.on("console", lambda one: self.said.append(f"{one.type}: {one.text}"))
-        page.on("pageerror", lambda one: self.said.append(f"error: {one}"))
+        self.console: list[str] = []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
         page.set_default_timeout(60_000)
         page.goto(path.as_uri())
         self.own = path.as_uri()
 
     def check(self) -> None:
-        assert self.said == []
-        assert [one for one in self.asked if not one.startswith((self.own, "blob:"))] == []
+        assert self.console == []
+        assert [url for url in self.asked if not url.startswith((self.own, "blob:"))] == []
 
 
 @contextlib.contextmanager
@@ -146,8 +146,8 @@ def test_each_station_opens_by_mouse_and_by_keyboard(
 ) -> None:
     with opened(browser, tmp_path, page_of(recorded(mode, service)), java_script_enabled=script) as seen:
         page = seen.page
-        for one in page.locator("details.layer").all():
-            body, head = one.locator(".body"), one.locator("summary").first
+        for layer in page.locator("details.layer").all():
+            body, head = layer.locator(".body"), layer.locator("summary").first
             before = body.is_visible()
             head.click()
             assert body.is_visible() is not before
@@ -163,9 +163,9 @@ def test_each_station_opens_by_mouse_and_by_keyboard(
             link.focus()
             page.keyboard.press("Enter")
             body.wait_for(state="visible")
-        for one in page.locator("details.layer").all():
-            if one.locator(".body").is_visible():
-                one.locator("summary").first.click()
+        for layer in page.locator("details.layer").all():
+            if layer.locator(".body").is_visible():
+                layer.locator("summary").first.click()
         for link in page.locator(".picture a.who").all():
             link.click(position={"x": 5, "y": 5})
             page.locator(f"[id='{(link.get_attribute('href') or '')[1:]}']").wait_for(state="visible")
@@ -196,8 +196,10 @@ def test_axe_finds_no_violation_in_light_or_dark_and_no_window_is_too_narrow(
         for scheme, rules in looks:
             page.emulate_media(color_scheme=scheme)
             found = Axe().run(page, options=rules).response["violations"]
-            told = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
-            assert told == [], scheme
+            violations = [
+                (violation["id"], [node["html"][:200] for node in violation["nodes"][:3]]) for violation in found
+            ]
+            assert violations == [], scheme
         for width in (360, 768, 3840):
             page.set_viewport_size({"width": width, "height": max(700, width * 9 // 16)})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -209,9 +211,9 @@ def test_hostile_evidence_runs_no_script(browser: Browser, tmp_path: Path, scrip
     with opened(browser, tmp_path, page_of(hostile()), java_script_enabled=script) as seen:
         if script:
             seen.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-            for one in seen.page.locator(".picture a, .command button").all()[:30]:
-                one.dispatch_event("click")
-                one.dispatch_event("mouseover")
+            for element in seen.page.locator(".picture a, .command button").all()[:30]:
+                element.dispatch_event("click")
+                element.dispatch_event("mouseover")
             assert seen.page.evaluate("typeof window.hacked") == "undefined"
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1280
         assert seen.page.locator("img").count() == 0
@@ -226,10 +228,10 @@ def test_the_policy_stops_a_script_that_got_in(browser: Browser, tmp_path: Path)
     context = browser.new_context()
     page = context.new_page()
     refused: list[str] = []
-    page.on("console", lambda one: refused.append(one.text))
+    page.on("console", lambda message: refused.append(message.text))
     page.goto(path.as_uri())
     assert page.evaluate("typeof window.hacked") == "undefined"
-    assert sum("Content Security Policy" in one for one in refused) >= 2
+    assert sum("Content Security Policy" in text for text in refused) >= 2
     context.close()
 
 

@@ -15,8 +15,9 @@ from svcpath.errors import FormatError
 from svcpath.evidence.sources.recordings import recording
 from svcpath.models.drain.moments import SampledConnection
 from svcpath.reports.contracts import CONTRACTS, Contract, json_schema, read
+from svcpath.reports.records import Record
 from svcpath.reports.renderers import html
-from svcpath.reports.report import Record, encode
+from svcpath.reports.report import encode
 from svcpath.reports.timeline import timeline_report
 from tests.reports.samples import RECORDED, drain, every_code, hostile, recorded, score
 from tests.reports.write_schemas import path_of, text_of
@@ -53,21 +54,21 @@ def _drain() -> Record:
     return timeline_report(msgspec.structs.replace(found, connections=made), gaps)
 
 
-@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda one: one.schema)
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.schema)
 def test_the_shipped_schema_is_what_the_types_say(contract: Contract) -> None:
-    """python -m tests.reports.write_schemas writes them anew."""
+    """python -m tests.reports.write_schemas writes them."""
     assert path_of(contract).read_text() == text_of(contract)
 
 
 def test_what_is_written_fits_its_schema_and_reads_back_the_same() -> None:
     seen = set()
-    for one in results():
-        raw = encode(one)
+    for result in results():
+        raw = encode(result)
         contract, back = read(raw)
         seen.add(contract.schema)
         jsonschema.Draft202012Validator(json_schema(contract)).validate(json.loads(raw))
         assert encode(back) == raw
-        assert html.render(contract.long(back)) == html.render(contract.long(one))
+        assert html.render(contract.long(back)) == html.render(contract.long(result))
     assert seen == set(CONTRACTS)
 
 

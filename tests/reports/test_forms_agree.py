@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from svcpath.findings.catalogue import catalogue
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html, junit, markdown, sarif, terminal
-from svcpath.reports.report import Report, encode
+from svcpath.reports.report import encode
 from svcpath.reports.views.diagnosis import document
 from svcpath.reports.views.diagnosis_page import page
 from tests.reports import forms
@@ -18,21 +19,21 @@ from tests.walk.layers.every_input import BROKEN, SOUND
 
 
 def agree(report: Report) -> None:
-    said = forms.of_json(encode(report))
-    told = document(report, verbose=True)
-    assert forms.of_text(terminal.render(told)) == said
-    assert forms.of_text(markdown.render(told)) == said
+    pairs = forms.of_json(encode(report))
+    shown = document(report, verbose=True)
+    assert forms.of_text(terminal.render(shown)) == pairs
+    assert forms.of_text(markdown.render(shown)) == pairs
     whole = page(report)
-    assert forms.Page(html.render(whole)).pairs == said
-    assert forms.of_sarif(sarif.render(whole)) == said
-    # The long Document, told from top to bottom, loses none either.
-    assert forms.of_text(terminal.render(whole)) == said
-    assert forms.of_text(markdown.render(whole)) == said
+    assert forms.Page(html.render(whole)).pairs == pairs
+    assert forms.of_sarif(sarif.render(whole)) == pairs
+    # The long Document, read from top to bottom, loses none either.
+    assert forms.of_text(terminal.render(whole)) == pairs
+    assert forms.of_text(markdown.render(whole)) == pairs
 
 
 def test_every_code_of_the_catalogue_has_one_status_in_all_forms() -> None:
     report = every_code()
-    assert {one.code for one in report.findings} == set(catalogue())
+    assert {finding.code for finding in report.findings} == set(catalogue())
     agree(report)
 
 
@@ -42,23 +43,23 @@ def test_recordings_read_the_same_in_all_forms(mode: str, service: str) -> None:
 
 
 def test_every_kind_of_fault_reads_the_same_in_all_forms() -> None:
-    for one in (*BROKEN, *SOUND):
-        agree(one.report)
+    for made in (*BROKEN, *SOUND):
+        agree(made.report)
 
 
 def test_layers_end_alike_in_html_terminal_and_junit() -> None:
     report = every_code()
-    wanted = [(one.name, one.status) for one in report.layers]
+    wanted = [(layer.name, layer.status) for layer in report.layers]
     whole = page(report)
     assert forms.Page(html.render(whole)).layers == wanted
     kinds = {"fail": "failure", "inconclusive": "error", "not-looked-at": "skipped", "skipped": "skipped"}
     cases = ElementTree.fromstring(junit.render(whole)).iter("testcase")
-    assert [(one.get("name"), one[0].tag) for one in cases] == [
+    assert [(case.get("name"), case[0].tag) for case in cases] == [
         (name, kinds.get(status, "system-out")) for name, status in wanted
     ]
     lines = markdown.render(document(report)).splitlines()
     table = [re.match(r"\| \S (\S+?)(?:, not decisive)? \| (\S+) \|", line) for line in lines]
-    assert [(one[2], one[1]) for one in table if one] == wanted
+    assert [(row[2], row[1]) for row in table if row] == wanted
 
 
 def test_the_html_verdict_is_the_json_summary() -> None:

@@ -13,7 +13,6 @@ from svcpath.reports.document import (
     Document,
     Lane,
     LaneEvent,
-    Mark,
     Note,
     Point,
     Points,
@@ -22,9 +21,10 @@ from svcpath.reports.document import (
     Table,
     Timeline,
 )
+from svcpath.reports.records import Report
 from svcpath.reports.renderers import html, markdown, terminal
-from svcpath.reports.report import Report
 from svcpath.reports.views.diagnosis_page import page
+from svcpath.status import Status
 from tests.reports import forms
 from tests.reports.samples import HOSTILE, RECORDED, every_code, hostile, recorded
 
@@ -34,25 +34,33 @@ def pages() -> list[tuple[str, Report]]:
     return [*found, ("every code", every_code()), ("hostile", hostile())]
 
 
-@pytest.mark.parametrize(("name", "report"), pages(), ids=lambda one: one if isinstance(one, str) else "")
+@pytest.mark.parametrize(("name", "report"), pages(), ids=lambda name: name if isinstance(name, str) else "")
 def test_a_page_is_well_formed_and_admits_nothing_but_its_own_style_and_script(name: str, report: Report) -> None:
     text = html.render(page(report))
     read = forms.Page(text)
     assert not read.faults
-    policy = next(held["content"] for tag, held in read.tags if held.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        attributes["content"]
+        for tag, attributes in read.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
     for block, source in (("style", "style-src"), ("script", "script-src")):
         digest = base64.b64encode(hashlib.sha256(read.blocks[block].encode()).digest()).decode()
         assert f"{source} 'sha256-{digest}';" in (policy or "")
     assert (policy or "").startswith("default-src 'none';")
     assert [tag for tag, _ in read.tags].count("script") == 1
-    for tag, held in read.tags:
+    for tag, attributes in read.tags:
         assert tag not in ("img", "iframe", "object", "embed", "link", "base", "form", "audio", "video"), tag
-        assert not [one for one in held if one.startswith("on") or one in ("style", "src", "srcdoc", "action")], held
-        if "href" in held:
-            assert re.fullmatch(r"#[a-z0-9-]+", held["href"] or ""), held
-    ids = [held["id"] for _, held in read.tags if "id" in held]
+        assert not [
+            attribute
+            for attribute in attributes
+            if attribute.startswith("on") or attribute in ("style", "src", "srcdoc", "action")
+        ], attributes
+        if "href" in attributes:
+            assert re.fullmatch(r"#[a-z0-9-]+", attributes["href"] or ""), attributes
+    ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {(held.get("href") or "")[1:] for _, held in read.tags if "href" in held} <= set(ids)
+    assert {(attributes.get("href") or "")[1:] for _, attributes in read.tags if "href" in attributes} <= set(ids)
     assert len(text.encode()) < 1_500_000
 
 
@@ -86,20 +94,22 @@ def test_a_page_with_every_finding_of_a_huge_service_stays_small() -> None:
 
 def timeline(count: int = 40) -> Document:
     starts = tuple(i * 10 / count for i in range(count))
-    held = Connections(
+    connections = Connections(
         starts=starts,
         lengths=tuple((0.5 + i % 3) * min(1, 400 / count) for i in range(count)),
         outcome=tuple(int(i % 7 == 0) for i in range(count)),
         backend=tuple(i % 2 for i in range(count)),
-        outcomes=(("200", Mark.PASS), (HOSTILE[0], Mark.FAIL)),
+        outcomes=(("200", Status.PASS), (HOSTILE[0], Status.FAIL)),
         backends=("web-1", HOSTILE[1]),
     )
     lanes = (
-        Lane("web-1", "Pods", (Span(0, 4, "preStop", Mark.WARN),), (LaneEvent(4, "SIGTERM", Mark.FAIL),)),
-        Lane(HOSTILE[2], "Data planes", (), (LaneEvent(0.4, HOSTILE[3], Mark.PASS),)),
+        Lane("web-1", "Pods", (Span(0, 4, "preStop", Status.WARN),), (LaneEvent(4, "SIGTERM", Status.FAIL),)),
+        Lane(HOSTILE[2], "Data planes", (), (LaneEvent(0.4, HOSTILE[3], Status.PASS),)),
     )
-    terms = (Span(0, 0.4, "slice and data plane"),)
-    return Document("drain", (Statement(Mark.PASS, "HOLDS", "3 s"), Timeline("T", 0, 12, lanes, held, terms)), "drain")
+    terms = (Span(0, 0.4, "endpoint propagation"),)
+    return Document(
+        "drain", (Statement(Status.PASS, "HOLDS", "3 s"), Timeline("T", 0, 12, lanes, connections, terms)), "drain"
+    )
 
 
 def test_a_timeline_is_well_formed_and_its_hostile_names_stay_text() -> None:
@@ -108,7 +118,11 @@ def test_a_timeline_is_well_formed_and_its_hostile_names_stay_text() -> None:
     assert not read.faults
     assert "<img" not in text
     assert "<script>window" not in text
-    assert [held.get("type") for tag, held in read.tags if tag == "script"] == ["application/json", "text/plain", None]
+    assert [attributes.get("type") for tag, attributes in read.tags if tag == "script"] == [
+        "application/json",
+        "text/plain",
+        None,
+    ]
 
 
 def test_a_timeline_reads_as_tables_where_nothing_can_be_drawn() -> None:
@@ -129,6 +143,6 @@ def test_plain_sections_render_as_lists_and_tables() -> None:
     )
     read = forms.Page(html.render(document))
     assert not read.faults
-    said = " ".join(read.text)
+    words = " ".join(read.text)
     for word in ("a note", "why", "one", "kubectl get", "a:1", "after", "numbers"):
-        assert word in said
+        assert word in words

@@ -12,10 +12,11 @@ import jsonschema
 import pytest
 import xmlschema
 
-from svcpath.reports.document import Claim, Document, Exhibit, Mark, Statement
+from svcpath.reports.document import Document, FindingCard, Statement
+from svcpath.reports.records import Evidence, Finding, Report
 from svcpath.reports.renderers import junit, sarif
-from svcpath.reports.report import Report
 from svcpath.reports.views.diagnosis_page import page
+from svcpath.status import Status
 from tests.reports.samples import HOSTILE, RECORDED, every_code, hostile, recorded
 from tests.reports.test_html import timeline
 
@@ -38,12 +39,15 @@ def reports() -> list[Report]:
 
 
 def documents() -> list[Document]:
-    claims = (
-        Statement(Mark.FAIL, "DRIFT", HOSTILE[1]),
-        Claim("SP603", Mark.FAIL, HOSTILE[0], exhibits=(Exhibit(HOSTILE[2], HOSTILE[3], "//évil:1/../a b\ud800", 3),)),
-        Claim("SP604", Mark.INCONCLUSIVE, "{0} [a](http://example.test)"),
+    piece = Evidence(sentence=HOSTILE[2], command=HOSTILE[3], path="//évil:1/../a b\ud800", line=3)
+    sections = (
+        Statement(Status.FAIL, "DRIFT", HOSTILE[1]),
+        FindingCard(Finding(code="SP603", layer="", status=Status.FAIL, sentence=HOSTILE[0], evidence=(piece,))),
+        FindingCard(
+            Finding(code="SP604", layer="", status=Status.INCONCLUSIVE, sentence="{0} [a](http://example.test)")
+        ),
     )
-    return [*(page(one) for one in reports()), Document(HOSTILE[1], claims), timeline(), Document("", ())]
+    return [*(page(report) for report in reports()), Document(HOSTILE[1], sections), timeline(), Document("", ())]
 
 
 def test_sarif_is_valid(oasis: jsonschema.Draft4Validator) -> None:
@@ -61,13 +65,13 @@ def test_the_schema_would_catch_a_wrong_level(oasis: jsonschema.Draft4Validator)
 def test_sarif_results_name_their_rule_level_and_line() -> None:
     log: dict[str, Any] = json.loads(sarif.render(page(recorded("nftables", "wrong-port"))))
     run = log["runs"][0]
-    found = next(one for one in run["results"] if one["ruleId"] == "SP403")
+    found = next(result for result in run["results"] if result["ruleId"] == "SP403")
     rule = run["tool"]["driver"]["rules"][found["ruleIndex"]]
     assert (rule["id"], found["kind"], found["level"]) == ("SP403", "fail", "error")
     assert "listening" in rule["shortDescription"]["text"]
     assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "objects.json.gz"
-    for one in run["results"]:
-        assert one["level"] == "none" or one["kind"] == "fail"
+    for result in run["results"]:
+        assert result["level"] == "none" or result["kind"] == "fail"
 
 
 def test_sarif_paths_are_relative_references_and_messages_hold_no_placeholder() -> None:

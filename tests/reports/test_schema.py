@@ -12,7 +12,8 @@ import pytest
 
 from svcpath.api import diagnose
 from svcpath.evidence.sources.recordings import recording
-from svcpath.reports.report import Report, decode, encode
+from svcpath.reports.records import Report
+from svcpath.reports.report import decode, encode
 from tests.cases.public.case import case, names
 from tests.walk.layers.every_input import BROKEN, SOUND
 
@@ -28,8 +29,8 @@ def _reports() -> Iterator[tuple[str, Report]]:
             yield f"{mode} {service}", report
     for name in names(1, 99):
         yield name, case(name).report
-    for one in (*BROKEN, *SOUND):
-        yield one.name, one.report
+    for made in (*BROKEN, *SOUND):
+        yield made.name, made.report
 
 
 def test_every_report_keeps_to_the_schema_and_comes_back_as_it_was() -> None:
@@ -39,7 +40,8 @@ def test_every_report_keeps_to_the_schema_and_comes_back_as_it_was() -> None:
     seen = 0
     for where, report in _reports():
         errors = [
-            f"{where}: {one.json_path}: {one.message}" for one in validator.iter_errors(json.loads(encode(report)))
+            f"{where}: {error.json_path}: {error.message}"
+            for error in validator.iter_errors(json.loads(encode(report)))
         ]
         assert not errors, "\n".join(errors)
         assert decode(encode(report)) == report, where
@@ -67,7 +69,7 @@ def test_the_schema_refuses_what_is_no_report() -> None:
 
 def test_a_report_points_only_at_what_it_holds() -> None:
     for where, report in _reports():
-        held = {one.id for one in report.observations}
+        known = {observation.id for observation in report.observations}
         indices = [index for layer in report.layers for index in layer.findings]
         assert indices == list(range(len(report.findings))), where
         assert [layer.name for layer in report.layers] == [
@@ -80,9 +82,12 @@ def test_a_report_points_only_at_what_it_holds() -> None:
             "lifecycle",
         ]
         for finding in report.findings:
-            for each in (*finding.evidence, *(two for one in finding.hypotheses for two in one.supports)):
-                assert each.observation is None or each.observation in held, where
+            for piece in (
+                *finding.evidence,
+                *(two for hypothesis in finding.hypotheses for two in hypothesis.supports),
+            ):
+                assert piece.observation is None or piece.observation in known, where
         if report.verdict.status in ("fault", "warning"):
-            deciding = [one for one in report.findings if one.code == report.verdict.code]
+            deciding = [finding for finding in report.findings if finding.code == report.verdict.code]
             assert deciding, where
-            assert report.verdict.layer in {one.layer for one in deciding}, where
+            assert report.verdict.layer in {finding.layer for finding in deciding}, where

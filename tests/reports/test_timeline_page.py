@@ -10,10 +10,11 @@ import pytest
 from svcpath.drain.load import load
 from svcpath.models.drain.moments import PlaneChange, SampledConnection
 from svcpath.models.drain.timeline import DrainTimeline, timeline
-from svcpath.reports.document import Lane, Mark
+from svcpath.reports.document import Lane
 from svcpath.reports.document import Timeline as Drawn
 from svcpath.reports.timeline import timeline_report
 from svcpath.reports.views.timeline_page import drawn, page
+from svcpath.status import Status
 
 RECORDED = Path(__file__).parent.parent / "data" / "drain" / "recorded"
 
@@ -24,28 +25,30 @@ def found() -> DrainTimeline:
 
 
 def lanes(picture: Drawn, group: str) -> dict[str, Lane]:
-    return {one.name: one for one in picture.lanes if one.group == group}
+    return {lane.name: lane for lane in picture.lanes if lane.group == group}
 
 
 def test_a_pods_life_is_prestop_then_the_time_after_its_signal(found: DrainTimeline) -> None:
     (lane,) = lanes(drawn(timeline_report(found)), "Pods").values()
-    assert [(one.text, round(one.start, 1), round(one.end, 1)) for one in lane.spans] == [
+    assert [(span.text, round(span.start, 1), round(span.end, 1)) for span in lane.spans] == [
         ("preStop", 0.0, 10.0),
         ("after the stop signal", 10.0, 20.5),
     ]
-    told = {one.text: (round(one.at, 1), one.mark) for one in lane.events}
-    assert told["delete, grace 20 s"] == (0.0, None)
-    assert told["grace ends"] == (20.0, Mark.FAIL)
-    assert told["server exit code 137 (Error)"] == (20.5, Mark.FAIL)
+    events = {event.text: (round(event.at, 1), event.status) for event in lane.events}
+    assert events["delete, grace 20 s"] == (0.0, None)
+    assert events["grace ends"] == (20.0, Status.FAIL)
+    assert events["server exit code 137 (Error)"] == (20.5, Status.FAIL)
 
 
 def test_an_endpoints_three_conditions_follow_each_other(found: DrainTimeline) -> None:
-    held = lanes(drawn(timeline_report(found)), "Endpoints")
-    old, new = held["10.244.1.9"], held["10.244.1.40"]
-    assert [(one.text, one.mark) for one in old.spans] == [("ready=false serving=true terminating=true", Mark.WARN)]
+    endpoints = lanes(drawn(timeline_report(found)), "Endpoints")
+    old, new = endpoints["10.244.1.9"], endpoints["10.244.1.40"]
+    assert [(span.text, span.status) for span in old.spans] == [
+        ("ready=false serving=true terminating=true", Status.WARN)
+    ]
     assert old.events[0].text.startswith("removed")
     assert new.spans[-1].text == "ready=true serving=true terminating=false"
-    for lane in held.values():
+    for lane in endpoints.values():
         for before, after in zip(lane.spans, lane.spans[1:], strict=False):
             assert before.end == after.start
 
@@ -62,16 +65,16 @@ def test_data_planes_and_connections_stand_on_the_same_axis(found: DrainTimeline
     (lane,) = lanes(picture, "Data planes").values()
     assert lane.name == "w1"
     assert lane.events[0].text.startswith("no longer sends new connections of 10.96.0.1:80/tcp to 10.244.1.9:8080")
-    held = picture.connections
-    assert held is not None
-    assert [held.outcomes[i] for i in held.outcome] == [
-        ("ok", Mark.PASS),
-        ("refused", Mark.FAIL),
-        ("timeout", Mark.FAIL),
-        ("http-error", Mark.WARN),
+    connections = picture.connections
+    assert connections is not None
+    assert [connections.outcomes[i] for i in connections.outcome] == [
+        ("ok", Status.PASS),
+        ("refused", Status.FAIL),
+        ("timeout", Status.FAIL),
+        ("http-error", Status.WARN),
     ]
-    assert [held.backends[i] for i in held.backend] == ["a", "b", "no answer", "a"]
-    assert held.lengths == pytest.approx((0.5,) * 4, abs=1e-3)
+    assert [connections.backends[i] for i in connections.backend] == ["a", "b", "no answer", "a"]
+    assert connections.lengths == pytest.approx((0.5,) * 4, abs=1e-3)
 
 
 def test_a_recording_without_a_deletion_says_so(found: DrainTimeline) -> None:

@@ -1,4 +1,4 @@
-"""Takes the README's pictures anew: ``python -m tests.reports.write_images`` (needs `make .venv/.browser`, chromium)."""
+"""Takes the README's pictures again: ``python -m tests.reports.write_images`` (needs `make .venv/.browser`, chromium)."""
 
 from __future__ import annotations
 

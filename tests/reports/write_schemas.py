@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas that ship with the package anew: ``python -m tests.reports.write_schemas``."""
+"""Writes the JSON Schemas that ship with the package: ``python -m tests.reports.write_schemas``."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def text_of(contract: Contract) -> str:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for one in CONTRACTS.values():
-        path_of(one).write_text(text_of(one))
+    for contract in CONTRACTS.values():
+        path_of(contract).write_text(text_of(contract))

@@ -10,7 +10,8 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.files import FilesSource
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import BackendRecord, Report
+from svcpath.reports import records
+from svcpath.reports.records import Report
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import NAMESPACE
 from tests.walk.layers.every_input import BROKEN, SOUND
@@ -31,7 +32,7 @@ def programmed(count: int = 3) -> Cluster:
     return made
 
 
-def states(row: BackendRecord) -> set[tuple[str, str, str]]:
+def states(row: records.BackendRow) -> set[tuple[str, str, str]]:
     return {(one.node, one.state, one.share) for one in row.tables}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import Obj, endpoint, pod, port
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,48 +9,14 @@ from typing import Any, Literal
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
+from svcpath.status import SEVERITY as SEVERITY
+from svcpath.status import Confidence as Confidence
+from svcpath.status import Status as Status
 
 LayerName = Literal["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
 
 #: Always these seven, always in this order.
 LAYERS: tuple[LayerName, ...] = ("resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle")
-
-
-class Status(enum.Enum):
-    """How a layer, or one finding of it, ended.
-
-    ``inconclusive``: looked, and the evidence does not decide. ``not-looked-at``: could not or was not allowed to look.
-    ``skipped``: nothing was looked at because an earlier layer failed.
-    """
-
-    PASS = "pass"
-    WARN = "warn"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
-    NOT_LOOKED_AT = "not-looked-at"
-    SKIPPED = "skipped"
-
-
-#: From the worst to the best, for "the worst decides".
-SEVERITY: tuple[Status, ...] = (
-    Status.FAIL,
-    Status.INCONCLUSIVE,
-    Status.WARN,
-    Status.PASS,
-    Status.NOT_LOOKED_AT,
-    Status.SKIPPED,
-)
-
-
-class Confidence(enum.Enum):
-    """How a hypothesis stands. ``proven``: every alternative that would show the same is excluded by what was looked
-    at. ``supported``: evidence for it, and a look that could refute it was not taken. ``possible``: nothing against it.
-    ``refuted``: something looked at excludes it."""
-
-    PROVEN = "proven"
-    SUPPORTED = "supported"
-    POSSIBLE = "possible"
-    REFUTED = "refuted"
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -65,12 +30,14 @@ class Evidence(msgspec.Struct, frozen=True):
         return self.observation.provenance.command if self.observation else ""
 
     @property
-    def place(self) -> str:
-        """Where in the evidence: ``path:line``, or empty for a live look."""
-        if self.observation is None or not self.observation.provenance.path:
-            return ""
-        where = self.observation.provenance
-        return f"{where.path}:{where.line}" if where.line else where.path
+    def path(self) -> str:
+        """The file of the evidence; empty for a live look."""
+        return self.observation.provenance.path if self.observation else ""
+
+    @property
+    def line(self) -> int:
+        """From 1; 0 stands for the whole file, or for none."""
+        return self.observation.provenance.line if self.observation and self.path else 0
 
 
 class Disproof(msgspec.Struct, frozen=True):

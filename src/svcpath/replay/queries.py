@@ -11,7 +11,7 @@ Wire = tuple[str, str, str, str]
 
 
 def predicted(way: tuple[Resolution, ...], *, after_close: bool = False) -> list[Wire]:
-    return [wire for one in way for wire in sent_queries(one.trace, after_close=after_close)]
+    return [wire for lookup in way for wire in sent_queries(lookup.trace, after_close=after_close)]
 
 
 def sent_queries(trace: Trace, *, after_close: bool = False) -> list[Wire]:
@@ -70,8 +70,8 @@ def torn(way: tuple[Resolution, ...]) -> set[tuple[str, str]]:
     """Servers and names of which both types went over TCP and the server closed a connection: which of the queries on it
     the server still read is timing."""
     kinds: dict[tuple[str, str], set[str]] = {}
-    for one in way:
-        for step in one.trace.steps:
+    for lookup in way:
+        for step in lookup.trace.steps:
             for query, answer in zip(step.batch.queries, step.answers, strict=True):
                 if query.transport == "tcp":
                     seen = kinds.setdefault((host_of(query.server), fold(wire_text(query.name))), set())

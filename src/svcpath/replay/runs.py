@@ -196,7 +196,7 @@ def compare(row: RecordedRun, ways: tuple[tuple[Resolution, ...], ...], result: 
     recorded = tuple(result_key(row.probe, item) for item in results)
     if len(recorded) < len(row.names) and not any(isinstance(item, dict) and "ok" in item for item in results[-1:]):
         recorded += (("crash", None),)  # a process that dies prints nothing
-    predicted = [tuple(outcome_key(row.probe, one.trace.outcome) for one in way) for way in ways]
+    predicted = [tuple(outcome_key(row.probe, lookup.trace.outcome) for lookup in way) for way in ways]
     same_outcome = [way for way, keys in zip(ways, predicted, strict=True) if _agree(keys, recorded)]
     ordered = row.probe in SEQUENTIAL
     same_queries = [way for way in ways if _same_queries(row, way, ordered)]
@@ -204,7 +204,7 @@ def compare(row: RecordedRun, ways: tuple[tuple[Resolution, ...], ...], result: 
     settled = len(set(predicted)) == 1 and len(ways) == 1
     if both:
         status, reason = ("match", "") if settled else ("open", "; ".join(both[0][-1].trace.assumed))
-    elif any(not one.complete for way in ways for one in way):
+    elif any(not lookup.complete for way in ways for lookup in way):
         status, reason = "open", "more ways than were followed"
     else:
         wrong = [] if same_outcome else ["outcome"]
@@ -263,7 +263,7 @@ def _same_queries(row: RecordedRun, way: tuple[Resolution, ...], ordered: bool) 
         (q.server, q.transport, q.type, "?malformed" if q.name.startswith("?malformed") else fold(q.name))
         for q in row.queries
     ]
-    racy = any(step.batch.racy for one in way for step in one.trace.steps)
+    racy = any(step.batch.racy for lookup in way for step in lookup.trace.steps)
     if row.probe in PER_TYPE:
         torn = queries.torn(way)
         return queries.same_per_type(

@@ -19,12 +19,12 @@ from svcpath.evidence.facts.text import Damaged, Unplaced
 from svcpath.evidence.formats.places import Places
 from svcpath.findings.catalogue import entry
 from svcpath.models.drain.beside import Beside
-from svcpath.models.drain.budget import NEW_CONNECTIONS, ORDERLY_END, REQUESTS, Budget, BudgetOutcome, budget
+from svcpath.models.drain.budget import GRACEFUL_EXIT, NEW_CONNECTIONS, REQUESTS, Budget, BudgetOutcome, budget
 from svcpath.models.drain.clock import Margins, OnSignal
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import GivenTerms, Term
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.budget/v1"
 
@@ -79,7 +79,7 @@ class PatchRecord(Record, frozen=True, kw_only=True):
     text: str
 
 
-class FindingRecord(Record, frozen=True, kw_only=True):
+class BudgetFinding(Record, frozen=True, kw_only=True):
     """A lint finding. ``level`` is error, warning or note; ``line`` and ``column`` count from 1, 0 is unknown."""
 
     code: str
@@ -128,7 +128,7 @@ class BudgetContract(Record, frozen=True, kw_only=True):
     terms: tuple[TermRecord, ...]
     margins: tuple[MarginRecord, ...]
     workloads: tuple[WorkloadRecord, ...]
-    findings: tuple[FindingRecord, ...]
+    findings: tuple[BudgetFinding, ...]
     not_read: tuple[UnreadRecord, ...] = ()
 
 
@@ -154,7 +154,7 @@ def budget_report(
     disruptions = tuple(one.value for one in present if isinstance(one.value, PodDisruptionBudget))
     where = {id(one.value): one for one in present}
     records: list[WorkloadRecord] = []
-    findings: list[FindingRecord] = []
+    findings: list[BudgetFinding] = []
     for one in present:
         obj = one.value
         if not isinstance(obj, Object) or not _meant(obj, asked):
@@ -177,7 +177,7 @@ def budget_report(
             _finding(each, where, places) for each in (*_budget_findings(found, around), *lint(found, around))
         )
     records.sort(key=lambda one: (one.file, one.line, one.kind, one.name))
-    order = [BudgetOutcome.LOST.value, BudgetOutcome.OPEN.value, BudgetOutcome.HOLDS.value]
+    order = [BudgetOutcome.DOES_NOT_HOLD.value, BudgetOutcome.UNDETERMINED.value, BudgetOutcome.HOLDS.value]
     worst = min(records, key=lambda one: (order.index(one.outcome), not one.serves), default=None)
     return BudgetContract(
         schema=SCHEMA,
@@ -249,7 +249,7 @@ def _margin_rows(first: Margins, finishing: Margins | None) -> tuple[MarginRecor
     rows = (
         (NEW_CONNECTIONS, first.new_connections, other.new_connections),
         (REQUESTS, first.requests, other.requests),
-        (ORDERLY_END, first.orderly_end, other.orderly_end),
+        (GRACEFUL_EXIT, first.graceful_exit, other.graceful_exit),
     )
     return tuple(
         MarginRecord(name=name, seconds=_finite(seconds), finishing=_finite(second) if second != seconds else None)
@@ -290,7 +290,9 @@ def _workload(found: Budget, one: Observation[Any]) -> WorkloadRecord:
             for each in found.limits
         ),
         bounded=found.bounded,
-        first_to_change=found.first if found.outcome is BudgetOutcome.LOST or found.margins.smallest <= 0 else "",
+        first_to_change=found.first
+        if found.outcome is BudgetOutcome.DOES_NOT_HOLD or found.margins.smallest <= 0
+        else "",
         patch=_patch(found),
     )
 
@@ -305,7 +307,9 @@ def _patch(found: Budget) -> PatchRecord | None:
 def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
     """SP708 where the drain is lost for certain and no rule names a simpler reason."""
     subject = found.subject
-    if found.outcome is not BudgetOutcome.LOST or any(one.hook.low >= subject.grace > 0 for one in subject.ordinary):
+    if found.outcome is not BudgetOutcome.DOES_NOT_HOLD or any(
+        one.hook.low >= subject.grace > 0 for one in subject.ordinary
+    ):
         return []
     shown = found.finishing or found.margins
     parts = [
@@ -313,7 +317,7 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
         for name, seconds in (
             (NEW_CONNECTIONS, shown.new_connections),
             (REQUESTS, shown.requests),
-            (ORDERLY_END, shown.orderly_end),
+            (GRACEFUL_EXIT, shown.graceful_exit),
         )
         if seconds is None or seconds < 0
     ]
@@ -329,7 +333,7 @@ def _budget_findings(found: Budget, around: Around) -> list[LintFinding]:
     ]
 
 
-def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> FindingRecord:
+def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Places | None) -> BudgetFinding:
     observation = where.get(id(one.obj))
     path = observation.provenance.path if observation else ""
     start = observation.provenance.line if observation else 0
@@ -337,7 +341,7 @@ def _finding(one: LintFinding, where: dict[int, Observation[Any]], places: Place
     if places is not None and path:
         line, column = places.at(path, one.obj.kind, one.obj.namespace, one.obj.name, one.field, start)
     name = f"{one.obj.namespace}/{one.obj.name}" if one.obj.namespace else one.obj.name
-    return FindingRecord(
+    return BudgetFinding(
         code=one.code,
         level=one.level.value,
         message=one.message,

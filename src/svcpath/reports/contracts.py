@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
-from svcpath.reports import budget, dataplane, drain, resolve, score, timeline
-from svcpath.reports import report as diagnosis
+from svcpath.reports import budget, dataplane, drain, records, resolve, score, timeline
 from svcpath.reports.document import Document
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 from svcpath.reports.views import budget as budget_view
 from svcpath.reports.views import budget_page, diagnosis_page, drift_page, resolution, resolution_page, timeline_page
 from svcpath.reports.views import dataplane as dataplane_view
@@ -31,11 +30,11 @@ class Contract(msgspec.Struct, frozen=True):
 
 
 CONTRACTS: dict[str, Contract] = {
-    one.schema: one
-    for one in (
+    contract.schema: contract
+    for contract in (
         Contract(
-            diagnosis.SCHEMA,
-            diagnosis.Report,
+            records.SCHEMA,
+            records.Report,
             lambda saved, verbose: diagnosis_view.document(saved, verbose=verbose),
             diagnosis_page.page,
         ),

@@ -16,7 +16,7 @@ from svcpath.models.dataplanes import (
     drift,
 )
 from svcpath.models.dataplanes.table import ServiceTable
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 from svcpath.walk.nodes.plane import Plane
 from svcpath.walk.nodes.tables import TableDump
 from svcpath.walk.planes import Planes
@@ -77,9 +77,9 @@ class DriftContract(Record, frozen=True, kw_only=True):
 def drift_report(planes: Planes, namespace: str = "", service: str = "") -> DriftContract:
     """Compare every node's table in use with all Services, or one namespace's, or one Service."""
     services = [
-        one
-        for one in planes.services
-        if (not namespace or one.namespace == namespace) and (not service or one.name == service)
+        known
+        for known in planes.services
+        if (not namespace or known.namespace == namespace) and (not service or known.name == service)
     ]
     narrowed = bool(namespace or service)
     rows: list[DriftRow] = []
@@ -111,9 +111,9 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
             elsewhere = plane.without(dump)
             covered = tuple(gap for gap in report.not_covered if gap.family not in elsewhere)
             report = msgspec.structs.replace(report, not_covered=covered)
-            rows.extend(_row(one, tables.label, _path(one, plane, dump)) for one in report.rows)
+            rows.extend(_row(row, tables.label, _path(row, plane, dump)) for row in report.rows)
             undecided.extend(
-                UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in report.undecided
+                UndecidedLine(node=tables.label, line=line.line, text=line.text) for line in report.undecided
             )
             nodes.append(_node(report, tables.label, plane.mode, plane.said))
     return DriftContract(
@@ -130,13 +130,13 @@ def _path(row: Difference, plane: Plane, compared: TableDump) -> str:
     return compared.place
 
 
-def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> NodeDrift:
+def _node(report: DriftReport, label: str, mode: str, said_by: tuple[str, ...]) -> NodeDrift:
     kinds = [row.kind.value for row in report.rows]
     missing, stale = kinds.count("missing"), kinds.count("stale")
     return NodeDrift(
         node=label,
         mode=mode or report.dialect.value,
-        said_by=said,
+        said_by=said_by,
         frontends=report.frontends,
         backends=report.backends,
         missing=missing,
@@ -147,21 +147,21 @@ def _node(report: DriftReport, label: str, mode: str, said: tuple[str, ...]) -> 
     )
 
 
-def _row(one: Difference, node: str, path: str) -> DriftRow:
+def _row(difference: Difference, node: str, path: str) -> DriftRow:
     return DriftRow(
         node=node,
-        frontend=str(one.frontend) if one.frontend else "",
-        service=one.service,
-        backend=str(one.backend) if one.backend else "",
-        kind=one.kind.value,
-        rule=one.rule if path else 0,
-        age=one.age,
-        cause=one.cause.value,
-        share=f"{one.share.numerator}/{one.share.denominator}" if one.share is not None else "",
-        wanted=str(one.wanted) if one.wanted else "",
-        origins=tuple(origin.value for origin in one.origins),
-        slice=one.slice,
-        note=one.note,
+        frontend=str(difference.frontend) if difference.frontend else "",
+        service=difference.service,
+        backend=str(difference.backend) if difference.backend else "",
+        kind=difference.kind.value,
+        rule=difference.rule if path else 0,
+        age=difference.age,
+        cause=difference.cause.value,
+        share=f"{difference.share.numerator}/{difference.share.denominator}" if difference.share is not None else "",
+        wanted=str(difference.wanted) if difference.wanted else "",
+        origins=tuple(origin.value for origin in difference.origins),
+        slice=difference.slice,
+        note=difference.note,
         path=path,
     )
 
@@ -213,19 +213,19 @@ def trace_report(node: str, mode: str, path: str, table: ServiceTable, packet: P
         outcome=outcome.verdict.value,
         backends=tuple(
             ShareRecord(
-                backend=str(each.backend),
-                share=f"{each.share.numerator}/{each.share.denominator}",
-                rule=each.line,
-                masquerade=each.masquerade,
+                backend=str(backend.backend),
+                share=f"{backend.share.numerator}/{backend.share.denominator}",
+                rule=backend.line,
+                masquerade=backend.masquerade,
             )
-            for each in outcome.backends
+            for backend in outcome.backends
         ),
         masquerade=outcome.masquerade,
         affinity=outcome.affinity,
         uneven=outcome.uneven,
-        rules=tuple(RuleRecord(line=each.line, chain=each.chain, text=each.text) for each in outcome.rules),
-        foreign=tuple(RuleRecord(line=each.line, chain=each.chain, text=each.text) for each in outcome.foreign),
-        undecided=tuple(UndecidedLine(node=node, line=each.line, text=each.text) for each in outcome.undecided),
+        rules=tuple(RuleRecord(line=rule.line, chain=rule.chain, text=rule.text) for rule in outcome.rules),
+        foreign=tuple(RuleRecord(line=rule.line, chain=rule.chain, text=rule.text) for rule in outcome.foreign),
+        undecided=tuple(UndecidedLine(node=node, line=line.line, text=line.text) for line in outcome.undecided),
     )
 
 
@@ -249,20 +249,23 @@ def show_report(planes: Planes) -> ShowContract:
     frontends: list[FrontendRecord] = []
     unread: list[UndecidedLine] = []
     nodes: list[NodeDrift] = []
-    for tables, plane, table in ((each, found, dump.table) for each, found in planes.nodes for dump in found.dumps):
+    for tables, plane, table in ((node, found, dump.table) for node, found in planes.nodes for dump in found.dumps):
         tracer = Tracer(table)
         backends = 0
         for frontend, entry in sorted(table.frontends.items()):
             address = frontend.address
             if frontend.is_node_port:
                 own = sorted(
-                    one for one in table.node_addresses | tables.view.addresses if (":" in one) == (":" in address)
+                    own_address
+                    for own_address in table.node_addresses | tables.view.addresses
+                    if (":" in own_address) == (":" in address)
                 )
                 address = own[0] if own else address
             source = "2001:db8::77" if ":" in address else "198.51.100.77"
             outcome = tracer.trace(Packet(source, TrafficOrigin.POD, frontend.protocol, address, frontend.port))
             shares = tuple(
-                f"{each.backend} {each.share.numerator}/{each.share.denominator}" for each in outcome.backends
+                f"{backend.backend} {backend.share.numerator}/{backend.share.denominator}"
+                for backend in outcome.backends
             )
             backends += len(shares)
             frontends.append(
@@ -274,7 +277,7 @@ def show_report(planes: Planes) -> ShowContract:
                     backends=shares,
                 )
             )
-        unread.extend(UndecidedLine(node=tables.label, line=each.line, text=each.text) for each in table.not_understood)
+        unread.extend(UndecidedLine(node=tables.label, line=line.line, text=line.text) for line in table.not_understood)
         nodes.append(
             NodeDrift(
                 node=tables.label,

@@ -8,64 +8,53 @@ SARIF, JUnit); every form can show either.
 
 from __future__ import annotations
 
-import enum
-
 import msgspec
 
-
-class Mark(enum.Enum):
-    """How something ended; the value is the word that carries it without colour."""
-
-    PASS = "pass"
-    WARN = "warn"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
-    NOT_LOOKED_AT = "not-looked-at"
-    SKIPPED = "skipped"
+from svcpath.reports.records import Finding
+from svcpath.status import Status
 
 
-class Station(msgspec.Struct, frozen=True):
-    """One layer on the path. ``decisive`` false: said after the first fail. ``details`` is what it opens to, for forms
-    that can open something."""
+class StatusLine(msgspec.Struct, frozen=True):
+    """A name, how it ended, and why: a layer, a node, a scenario. ``decisive`` false: it stands after the first that failed.
+    ``details`` is what it opens to, for forms that can open something."""
 
     name: str
-    mark: Mark
+    status: Status
     sentence: str
     decisive: bool = True
     details: tuple[Section, ...] = ()
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A short text, how it ended, a part of 1 to draw as a bar, and smaller text below."""
+    """A short text, how it ended, a share of 1 to draw as a bar, and smaller text below."""
 
     text: str
-    mark: Mark | None = None
+    status: Status | None = None
     share: float | None = None
     below: str = ""
 
 
-class Hop(msgspec.Struct, frozen=True):
-    """A thing on the way, as it is drawn: its kind in words, its own name, what is known of it, the names of the
-    stations that judge it."""
+class HopCard(msgspec.Struct, frozen=True):
+    """A hop as it is drawn: its kind in words, its own name, what is known of it, the names of the layers that judge it."""
 
     kind: str
     name: str
     facts: tuple[Cell, ...]
-    stations: tuple[str, ...]
+    layers: tuple[str, ...]
 
 
 class Path(msgspec.Struct, frozen=True):
-    """``hops`` is the picture; without it the stations are all there is. ``title`` says what stations are."""
+    """``hops`` is the picture; without it the lines are all there is. ``title`` says what the lines are."""
 
-    stations: tuple[Station, ...]
-    hops: tuple[Hop, ...] = ()
+    lines: tuple[StatusLine, ...]
+    hops: tuple[HopCard, ...] = ()
     title: str = "Layers"
 
 
 class Statement(msgspec.Struct, frozen=True):
     """The verdict's own line: "FAULT at ports: ...", with the code and its confidence."""
 
-    mark: Mark
+    status: Status
     word: str
     text: str
     code: str = ""
@@ -103,46 +92,18 @@ class Note(msgspec.Struct, frozen=True):
     text: str
 
 
-class Exhibit(msgspec.Struct, frozen=True):
-    """One piece of evidence: its sentence, the command that shows it again, and where it stands. ``line`` 0: the whole."""
+class FindingCard(msgspec.Struct, frozen=True):
+    """One finding in full. ``title``, ``meaning`` and ``help`` are the catalogue's; ``decides``: the verdict names it."""
 
-    text: str
-    command: str = ""
-    path: str = ""
-    line: int = 0
-
-
-class Cause(msgspec.Struct, frozen=True):
-    """A hypothesis: what supports it, what is against it, and the command that would refute it with what it must show."""
-
-    text: str
-    confidence: str
-    supports: tuple[Exhibit, ...] = ()
-    against: tuple[Exhibit, ...] = ()
-    command: str = ""
-    refutes: str = ""
-
-
-class Claim(msgspec.Struct, frozen=True):
-    """One finding in full. ``title``, ``meaning`` and ``help`` are the catalogue's; ``chief``: the verdict rests on it."""
-
-    code: str
-    mark: Mark
-    text: str
-    about: str = ""
-    share: str = ""
+    finding: Finding
     title: str = ""
     meaning: str = ""
     help: str = ""
-    details: tuple[str, ...] = ()
-    remedy: str = ""
-    exhibits: tuple[Exhibit, ...] = ()
-    causes: tuple[Cause, ...] = ()
-    chief: bool = False
+    decides: bool = False
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """A table whose cells carry marks; the first cell of a row is its heading."""
+    """A table whose cells carry statuses; the first cell of a row is its heading."""
 
     title: str
     columns: tuple[str, ...]
@@ -151,7 +112,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 class Rung(msgspec.Struct, frozen=True):
-    """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here parties part."""
+    """One step of a ladder: the rule that led there, what is asked and answered. ``parts``: here resolvers diverge."""
 
     at: str
     asked: str
@@ -166,7 +127,7 @@ class Side(msgspec.Struct, frozen=True):
     """One party's ladder with its end. ``shown``: one of those that stand side by side at first."""
 
     name: str
-    mark: Mark
+    status: Status
     end: str
     rule: str
     rungs: tuple[Rung, ...]
@@ -186,7 +147,7 @@ class Span(msgspec.Struct, frozen=True):
     start: float
     end: float
     text: str
-    mark: Mark | None = None
+    status: Status | None = None
 
 
 class LaneEvent(msgspec.Struct, frozen=True):
@@ -194,7 +155,7 @@ class LaneEvent(msgspec.Struct, frozen=True):
 
     at: float
     text: str
-    mark: Mark | None = None
+    status: Status | None = None
 
 
 class Lane(msgspec.Struct, frozen=True):
@@ -212,7 +173,7 @@ class Connections(msgspec.Struct, frozen=True):
     lengths: tuple[float, ...]
     outcome: tuple[int, ...]
     backend: tuple[int, ...]
-    outcomes: tuple[tuple[str, Mark], ...]
+    outcomes: tuple[tuple[str, Status], ...]
     backends: tuple[str, ...]
 
 
@@ -227,7 +188,7 @@ class Timeline(msgspec.Struct, frozen=True):
     terms: tuple[Span, ...] = ()
 
 
-Section = Path | Statement | Points | Table | Note | Claim | Matrix | Ladder | Timeline
+Section = Path | Statement | Points | Table | Note | FindingCard | Matrix | Ladder | Timeline
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ model against measured. Times in seconds from the moment the API server accepted
 
 from __future__ import annotations
 
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.drain/v1"
 
@@ -48,7 +48,7 @@ class EndRecord(Record, frozen=True, kw_only=True):
 
 
 class CellRecord(Record, frozen=True, kw_only=True):
-    """One cell of the grid. ``margins``: of new connections, of requests, of an orderly end (None: there is none).
+    """One cell of the grid. ``margins``: of new connections, of requests, of a graceful exit (None: there is none).
     ``agrees``: what was lost; ``time_agrees`` and ``ends_agree``: the stop signal and each container's end came within 1 s of
     the model (None: nobody saw it)."""
 

@@ -14,179 +14,9 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.finding import Evidence, Finding, Hypothesis
 from svcpath.judge.judge import Diagnosis
 from svcpath.judge.tally import LayerResult
+from svcpath.reports import records
+from svcpath.reports.records import SCHEMA, Record, Report
 from svcpath.walk.picture.backends import BackendRow
-
-SCHEMA = "svcpath.report/v1"
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all records of the contract."""
-
-
-class TargetRecord(Record, frozen=True, kw_only=True):
-    namespace: str
-    service: str
-    port: str
-    client: str
-    client_node: str
-    name: str
-    resolver: str
-    symptom: str
-
-
-class VerdictRecord(Record, frozen=True, kw_only=True):
-    """``status``: healthy, warning, fault or inconclusive. ``confidence`` of the best hypothesis, or null. ``finding``: the
-    one that decides, an index into the report's ``findings``, or null."""
-
-    status: str
-    layer: str | None
-    cause_layer: str | None
-    code: str | None
-    finding: int | None
-    confidence: str | None
-    summary: str
-
-
-class EvidenceRecord(Record, frozen=True, kw_only=True):
-    """``observation`` is an id in ``observations``, or null for what follows from the API's rules alone."""
-
-    sentence: str
-    command: str
-    place: str
-    observation: str | None
-
-
-class HypothesisRecord(Record, frozen=True, kw_only=True):
-    cause: str
-    layer: str
-    confidence: str
-    supports: tuple[EvidenceRecord, ...]
-    against: tuple[EvidenceRecord, ...]
-    disproof: str
-    refutes: str
-
-
-class FindingRecord(Record, frozen=True, kw_only=True):
-    code: str
-    layer: str
-    status: str
-    sentence: str
-    share: str
-    details: tuple[str, ...]
-    remedy: str
-    evidence: tuple[EvidenceRecord, ...]
-    hypotheses: tuple[HypothesisRecord, ...]
-
-
-class LayerRecord(Record, frozen=True, kw_only=True):
-    """``findings`` are indices into the report's ``findings``."""
-
-    name: str
-    status: str
-    decisive: bool
-    sentence: str
-    findings: tuple[int, ...]
-
-
-class ObservationRecord(Record, frozen=True, kw_only=True):
-    id: str
-    kind: str
-    state: str
-    source: str
-    command: str
-    path: str
-    line: int
-    node: str
-    pod: str
-    container: str
-    at: str | None
-    reason: str
-
-
-class NotTestedRecord(Record, frozen=True, kw_only=True):
-    layer: str
-    what: str
-    why: str
-    command: str
-
-
-class ChangeRecord(Record, frozen=True, kw_only=True):
-    at: str
-    what: str
-    who: str
-
-
-class HopRecord(Record, frozen=True, kw_only=True):
-    """One thing the connection passes; ``kind``: client, resolver, cluster-dns, service, slices, dataplane or pods.
-    ``layers`` are those that judge it."""
-
-    kind: str
-    name: str
-    facts: tuple[str, ...]
-    layers: tuple[str, ...]
-
-
-class ChainRecord(Record, frozen=True, kw_only=True):
-    """A Service port down to the socket. ``slice_port`` null: no slice gives one. ``socket``: "listens", "nothing
-    listens", "loopback only", ..., "not looked at", or "" where there is no port to look for."""
-
-    service_port: str
-    target_port: str
-    slice_port: int | None
-    socket: str
-    listens_on: tuple[int, ...]
-
-
-class InTableRecord(Record, frozen=True, kw_only=True):
-    """The backend in one node's table; ``state``: held, missing, stale, wrong port or undecided."""
-
-    node: str
-    frontend: str
-    port: int
-    state: str
-    share: str
-    path: str
-    line: int
-
-
-class BackendRecord(Record, frozen=True, kw_only=True):
-    """One address behind the Service. ``slice`` empty: no slice lists it; then the three conditions are null."""
-
-    address: str
-    pod: str
-    node: str
-    zone: str
-    slice: str
-    ready: bool | None
-    serving: bool | None
-    terminating: bool | None
-    pod_ready: bool | None
-    pod_state: str
-    restarts: int
-    ports: tuple[ChainRecord, ...]
-    tables: tuple[InTableRecord, ...]
-
-
-class PlaneRecord(Record, frozen=True, kw_only=True):
-    """A node whose table was read: what a Pod's new connection meets at each cluster address of the Service."""
-
-    node: str
-    mode: str
-    frontends: dict[str, str]
-
-
-class Report(Record, frozen=True, kw_only=True):
-    schema: str
-    target: TargetRecord
-    verdict: VerdictRecord
-    layers: tuple[LayerRecord, ...]
-    findings: tuple[FindingRecord, ...]
-    observations: tuple[ObservationRecord, ...]
-    not_looked_at: tuple[NotTestedRecord, ...]
-    changes: tuple[ChangeRecord, ...]
-    path: tuple[HopRecord, ...] = ()
-    backends: tuple[BackendRecord, ...] = ()
-    planes: tuple[PlaneRecord, ...] = ()
 
 
 class _Ids:
@@ -194,32 +24,32 @@ class _Ids:
 
     def __init__(self) -> None:
         self._ids: dict[int, str] = {}
-        self.held: list[Observation[Any]] = []
+        self.observations: list[Observation[Any]] = []
 
-    def of(self, one: Observation[Any] | None) -> str | None:
-        if one is None:
+    def of(self, observation: Observation[Any] | None) -> str | None:
+        if observation is None:
             return None
-        if id(one) not in self._ids:
-            self._ids[id(one)] = f"o{len(self._ids) + 1}"
-            self.held.append(one)
-        return self._ids[id(one)]
+        if id(observation) not in self._ids:
+            self._ids[id(observation)] = f"o{len(self._ids) + 1}"
+            self.observations.append(observation)
+        return self._ids[id(observation)]
 
 
 def report(diagnosis: Diagnosis) -> Report:
     """Write a Diagnosis in the form of the contract."""
     ids = _Ids()
-    findings: list[FindingRecord] = []
-    layers: list[LayerRecord] = []
+    findings: list[records.Finding] = []
+    layers: list[records.Layer] = []
     for result in diagnosis.layers:
         start = len(findings)
-        findings.extend(_finding(one, ids) for one in result.findings)
+        findings.extend(_finding(finding, ids) for finding in result.findings)
         layers.append(_layer(result, tuple(range(start, len(findings)))))
     for observation in diagnosis.unread:
         ids.of(observation)
     request, verdict = diagnosis.request, diagnosis.verdict
     return Report(
         schema=SCHEMA,
-        target=TargetRecord(
+        target=records.Target(
             namespace=request.namespace,
             service=request.service,
             port=request.port,
@@ -229,32 +59,32 @@ def report(diagnosis: Diagnosis) -> Report:
             resolver=request.resolver,
             symptom=request.symptom,
         ),
-        verdict=VerdictRecord(
+        verdict=records.Verdict(
             status=verdict.status,
             layer=verdict.layer,
             cause_layer=verdict.cause_layer,
             code=verdict.code or None,
             finding=_place(verdict.finding, diagnosis.layers),
-            confidence=verdict.confidence.value if verdict.confidence else None,
+            confidence=verdict.confidence,
             summary=verdict.summary,
         ),
         layers=tuple(layers),
         findings=tuple(findings),
-        observations=tuple(_observation(one, ids) for one in tuple(ids.held)),
+        observations=tuple(_observation(observation, ids) for observation in tuple(ids.observations)),
         not_looked_at=tuple(
             dict.fromkeys(
-                NotTestedRecord(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
+                records.Gap(layer=gap.layer, what=gap.what, why=gap.why, command=gap.command)
                 for gap in diagnosis.not_looked_at
             )
         ),
-        changes=tuple(ChangeRecord(at=one.at, what=one.what, who=one.who) for one in diagnosis.changes),
+        changes=tuple(records.Change(at=change.at, what=change.what, who=change.who) for change in diagnosis.changes),
         path=tuple(
-            HopRecord(kind=one.kind, name=one.name, facts=one.facts, layers=one.layers) for one in diagnosis.path.hops
+            records.Hop(kind=hop.kind, name=hop.name, facts=hop.facts, layers=hop.layers) for hop in diagnosis.path.hops
         ),
-        backends=tuple(_backend(one) for one in diagnosis.path.backends.rows),
+        backends=tuple(_backend(row) for row in diagnosis.path.backends.rows),
         planes=tuple(
-            PlaneRecord(node=one.node, mode=one.mode, frontends=dict(one.outcomes))
-            for one in diagnosis.path.backends.nodes
+            records.NodePlane(node=node.node, mode=node.mode, frontends=dict(node.outcomes))
+            for node in diagnosis.path.backends.nodes
         ),
     )
 
@@ -267,93 +97,99 @@ def _place(deciding: Finding | None, layers: tuple[LayerResult, ...]) -> int | N
     return next(number for number, found in enumerate(every) if found is deciding)
 
 
-def _backend(one: BackendRow) -> BackendRecord:
-    return BackendRecord(
-        address=one.address,
-        pod=one.pod,
-        node=one.node,
-        zone=one.zone,
-        slice=one.slice,
-        ready=one.ready,
-        serving=one.serving,
-        terminating=one.terminating,
-        pod_ready=one.pod_ready,
-        pod_state=one.pod_state,
-        restarts=one.restarts,
+def _backend(row: BackendRow) -> records.BackendRow:
+    return records.BackendRow(
+        address=row.address,
+        pod=row.pod,
+        node=row.node,
+        zone=row.zone,
+        slice=row.slice,
+        ready=row.ready,
+        serving=row.serving,
+        terminating=row.terminating,
+        pod_ready=row.pod_ready,
+        pod_state=row.pod_state,
+        restarts=row.restarts,
         ports=tuple(
-            ChainRecord(
-                service_port=each.service_port,
-                target_port=each.target_port,
-                slice_port=each.slice_port,
-                socket=each.reach,
-                listens_on=each.others,
+            records.PortChain(
+                service_port=chain.service_port,
+                target_port=chain.target_port,
+                slice_port=chain.slice_port,
+                socket=chain.reach,
+                listens_on=chain.others,
             )
-            for each in one.ports
+            for chain in row.ports
         ),
         tables=tuple(
-            InTableRecord(
-                node=each.node,
-                frontend=each.frontend,
-                port=each.port,
-                state=each.state.value,
-                share=f"{each.share.numerator}/{each.share.denominator}" if each.share is not None else "",
-                path=each.path,
-                line=each.line,
+            records.InTable(
+                node=entry.node,
+                frontend=entry.frontend,
+                port=entry.port,
+                state=entry.state.value,
+                share=f"{entry.share.numerator}/{entry.share.denominator}" if entry.share is not None else "",
+                path=entry.path,
+                line=entry.line,
             )
-            for each in one.tables
+            for entry in row.tables
         ),
     )
 
 
-def _layer(result: LayerResult, indices: tuple[int, ...]) -> LayerRecord:
-    return LayerRecord(
+def _layer(result: LayerResult, indices: tuple[int, ...]) -> records.Layer:
+    return records.Layer(
         name=result.name,
-        status=result.status.value,
+        status=result.status,
         decisive=result.decisive,
         sentence=result.sentence,
         findings=indices,
     )
 
 
-def _finding(one: Finding, ids: _Ids) -> FindingRecord:
-    return FindingRecord(
-        code=one.code,
-        layer=one.layer,
-        status=one.status.value,
-        sentence=one.sentence,
-        share=one.share,
-        details=one.details,
-        remedy=one.remedy,
-        evidence=_evidence(one.evidence, ids),
-        hypotheses=tuple(_hypothesis(each, ids) for each in one.hypotheses),
+def _finding(finding: Finding, ids: _Ids) -> records.Finding:
+    return records.Finding(
+        code=finding.code,
+        layer=finding.layer,
+        status=finding.status,
+        sentence=finding.sentence,
+        share=finding.share,
+        details=finding.details,
+        remedy=finding.remedy,
+        evidence=_evidence(finding.evidence, ids),
+        hypotheses=tuple(_hypothesis(hypothesis, ids) for hypothesis in finding.hypotheses),
     )
 
 
-def _hypothesis(one: Hypothesis, ids: _Ids) -> HypothesisRecord:
-    return HypothesisRecord(
-        cause=one.cause,
-        layer=one.layer,
-        confidence=one.confidence.value,
-        supports=_evidence(one.supports, ids),
-        against=_evidence(one.against, ids),
-        disproof=one.disproof.command if one.disproof else "",
-        refutes=one.disproof.refutes if one.disproof else "",
+def _hypothesis(hypothesis: Hypothesis, ids: _Ids) -> records.Hypothesis:
+    return records.Hypothesis(
+        cause=hypothesis.cause,
+        layer=hypothesis.layer,
+        confidence=hypothesis.confidence,
+        supports=_evidence(hypothesis.supports, ids),
+        against=_evidence(hypothesis.against, ids),
+        disproof=hypothesis.disproof.command if hypothesis.disproof else "",
+        refutes=hypothesis.disproof.refutes if hypothesis.disproof else "",
     )
 
 
-def _evidence(held: tuple[Evidence, ...], ids: _Ids) -> tuple[EvidenceRecord, ...]:
+def _evidence(evidence: tuple[Evidence, ...], ids: _Ids) -> tuple[records.Evidence, ...]:
     return tuple(
-        EvidenceRecord(sentence=one.sentence, command=one.command, place=one.place, observation=ids.of(one.observation))
-        for one in held
+        records.Evidence(
+            sentence=piece.sentence,
+            command=piece.command,
+            path=piece.path,
+            line=piece.line,
+            observation=ids.of(piece.observation),
+        )
+        for piece in evidence
     )
 
 
-def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
-    where = one.provenance
-    return ObservationRecord(
-        id=ids.of(one) or "",
-        kind=one.kind.value,
-        state=one.state.value,
+def _observation(observation: Observation[Any], ids: _Ids) -> records.Observation:
+    where = observation.provenance
+    return records.Observation(
+        id=ids.of(observation) or "",
+        kind=observation.kind.value,
+        state=observation.state.value,
         source=where.source,
         command=where.command,
         path=where.path,
@@ -362,13 +198,13 @@ def _observation(one: Observation[Any], ids: _Ids) -> ObservationRecord:
         pod=where.pod,
         container=where.container,
         at=where.at,
-        reason=one.why,
+        reason=observation.why,
     )
 
 
 def encode(record: Record) -> bytes:
     """JSON with two spaces of indent and a final newline; lone surrogates of hostile input are replaced, and what a
-    terminal would obey (C1 controls, DEL, bidi marks, odd line ends) stands as an escape: RFC 8259 section 7 lets any
+    terminal would obey (C1 controls, DEL, bidi statuses, odd line ends) stands as an escape: RFC 8259 section 7 lets any
     character be escaped, and none of these can stand outside a string."""
     try:
         raw = msgspec.json.encode(record)
@@ -385,9 +221,9 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return {_clean(key): _clean(one) for key, one in value.items()}
+        return {_clean(key): _clean(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(one) for one in value]
+        return [_clean(inner) for inner in value]
     return value
 
 

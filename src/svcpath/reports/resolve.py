@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svcpath.models.resolvers import Candidate, Comparison, Line, LookupOutcome, ladder
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.resolve/v1"
 
@@ -35,7 +35,7 @@ class StepRecord(Record, frozen=True, kw_only=True):
 
 
 class ResolverRecord(Record, frozen=True, kw_only=True):
-    """``outcome`` null: it hangs on ``assumed``, and ``possible`` lists what can come out."""
+    """``outcome`` null: it depends on ``assumed``, and ``possible`` lists what can come out."""
 
     resolver: str
     title: str
@@ -63,12 +63,12 @@ class DivergenceRecord(Record, frozen=True, kw_only=True):
     sides: tuple[SideRecord, ...]
 
 
-class MendRecord(Record, frozen=True, kw_only=True):
+class FixRecord(Record, frozen=True, kw_only=True):
     """A change, re-run through the models: who resolves now that did not, who still fails, who no longer resolves."""
 
     label: str
     name: str
-    mended: tuple[str, ...]
+    fixed: tuple[str, ...]
     still_failing: tuple[str, ...]
     broken: tuple[str, ...]
     queries: int
@@ -78,7 +78,7 @@ class NameRecord(Record, frozen=True, kw_only=True):
     name: str
     resolvers: tuple[ResolverRecord, ...]
     divergence: DivergenceRecord | None
-    mends: tuple[MendRecord, ...]
+    fixes: tuple[FixRecord, ...]
 
 
 class ResolveReport(Record, frozen=True, kw_only=True):
@@ -88,14 +88,16 @@ class ResolveReport(Record, frozen=True, kw_only=True):
 
 
 def report(comparisons: tuple[Comparison, ...], resolv_conf: str) -> ResolveReport:
-    return ResolveReport(schema=SCHEMA, resolv_conf=resolv_conf, names=tuple(_name(one) for one in comparisons))
+    return ResolveReport(
+        schema=SCHEMA, resolv_conf=resolv_conf, names=tuple(_name(comparison) for comparison in comparisons)
+    )
 
 
-def _name(one: Comparison) -> NameRecord:
-    parting = one.divergence
+def _name(comparison: Comparison) -> NameRecord:
+    parting = comparison.divergence
     return NameRecord(
-        name=one.name,
-        resolvers=tuple(_resolver(line) for line in one.lines),
+        name=comparison.name,
+        resolvers=tuple(_resolver(line) for line in comparison.lines),
         divergence=None
         if parting is None
         else DivergenceRecord(
@@ -107,16 +109,16 @@ def _name(one: Comparison) -> NameRecord:
                 for side in parting.sides
             ),
         ),
-        mends=tuple(
-            MendRecord(
-                label=mend.label,
-                name=mend.name,
-                mended=mend.mended,
-                still_failing=mend.still,
-                broken=mend.broken,
-                queries=mend.queries,
+        fixes=tuple(
+            FixRecord(
+                label=fix.label,
+                name=fix.name,
+                fixed=fix.fixed,
+                still_failing=fix.still,
+                broken=fix.broken,
+                queries=fix.queries,
             )
-            for mend in one.mends
+            for fix in comparison.fixes
         ),
     )
 
@@ -126,7 +128,7 @@ def _resolver(line: Line) -> ResolverRecord:
         resolver=line.resolver,
         title=line.title,
         outcome=_outcome(line.outcome) if line.outcome else None,
-        possible=() if line.outcome else tuple(_outcome(each) for each in line.outcomes),
+        possible=() if line.outcome else tuple(_outcome(outcome) for outcome in line.outcomes),
         assumed=line.assumed,
         steps=tuple(_step(rung) for rung in ladder(line.resolution.trace)),
         queries=line.queries,
@@ -134,17 +136,17 @@ def _resolver(line: Line) -> ResolverRecord:
     )
 
 
-def _outcome(one: LookupOutcome) -> OutcomeRecord:
+def _outcome(outcome: LookupOutcome) -> OutcomeRecord:
     return OutcomeRecord(
-        resolves=one.ok,
-        addresses=one.addresses,
-        code=one.code,
-        number=one.number,
-        text=one.text,
-        flags=one.flags,
-        rule=one.rule.text,
-        source=one.rule.source,
-        seconds=one.seconds,
+        resolves=outcome.ok,
+        addresses=outcome.addresses,
+        code=outcome.code,
+        number=outcome.number,
+        text=outcome.text,
+        flags=outcome.flags,
+        rule=outcome.rule.text,
+        source=outcome.rule.source,
+        seconds=outcome.seconds,
     )
 
 

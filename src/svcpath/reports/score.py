@@ -5,7 +5,7 @@ The lab writes it; here are the types to read it back and to show it.
 
 from __future__ import annotations
 
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.score/v1"
 

@@ -20,7 +20,7 @@ from svcpath.models.drain.moments import ReceivedEvent, Remark, seconds_of, stam
 from svcpath.models.drain.terms import GivenTerms
 from svcpath.models.drain.timeline import DrainTimeline
 from svcpath.models.drain.verdicts import findings, requests_lost
-from svcpath.reports.report import Record
+from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.timeline/v1"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 
 FOLDER = Path(__file__).parent
 

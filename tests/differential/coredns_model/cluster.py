@@ -178,9 +178,9 @@ def _name(source: random.Random, made: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def _endpoint(source: random.Random, made: dict[str, list[dict[str, Any]]], service: dict[str, Any]) -> str:
-    for each in made["/apis/discovery.k8s.io/v1/endpointslices"]:
-        if each["metadata"]["labels"]["kubernetes.io/service-name"] == service["name"] and each["endpoints"]:
-            endpoint = source.choice(each["endpoints"])
+    for slice_ in made["/apis/discovery.k8s.io/v1/endpointslices"]:
+        if slice_["metadata"]["labels"]["kubernetes.io/service-name"] == service["name"] and slice_["endpoints"]:
+            endpoint = source.choice(slice_["endpoints"])
             address: str = endpoint["addresses"][0]
             names: list[str] = [
                 address.replace(".", "-").replace(":", "-"),
@@ -192,11 +192,11 @@ def _endpoint(source: random.Random, made: dict[str, list[dict[str, Any]]], serv
 
 
 def _reverse(source: random.Random, made: dict[str, list[dict[str, Any]]]) -> str:
-    known = [ip for each in made["/api/v1/services"] for ip in each["spec"].get("clusterIPs", []) if ip != "None"]
+    known = [ip for service in made["/api/v1/services"] for ip in service["spec"].get("clusterIPs", []) if ip != "None"]
     known += [
         address
-        for each in made["/apis/discovery.k8s.io/v1/endpointslices"]
-        for endpoint in each["endpoints"]
+        for slice_ in made["/apis/discovery.k8s.io/v1/endpointslices"]
+        for endpoint in slice_["endpoints"]
         for address in endpoint["addresses"]
     ]
     name = ipaddress.ip_address(source.choice([*known, "10.0.0.1", "fd00::1"])).reverse_pointer

@@ -149,7 +149,7 @@ cluster.local:PORT {
 
 
 def free_port() -> int:
-    """A port that nobody has over UDP or TCP just now."""
+    """A port that nothing has over UDP or TCP just now."""
     while True:
         with (
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,

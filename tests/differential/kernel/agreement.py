@@ -118,7 +118,7 @@ def disagreements(
 
 def _ask(questions: Sequence[_Question], probe: Probe) -> list[list[Any]]:
     """Questions whose answer is silence are sent together, so that the waiting is done once."""
-    held: list[list[Any]] = [[] for _ in questions]
+    by_question: list[list[Any]] = [[] for _ in questions]
     for quiet in (False, True):
         by_role: dict[str, list[tuple[int, dict[str, Any]]]] = {}
         for number, question in enumerate(questions):
@@ -137,8 +137,8 @@ def _ask(questions: Sequence[_Question], probe: Probe) -> list[list[Any]]:
                 patience = 0.4 if quiet else 0.8 if role == "be" else 2.5
                 answers = probe(role, [request for _, request in chunk], patience)
                 for (number, _), answer in zip(chunk, answers, strict=True):
-                    held[number].append(answer)
-    return held
+                    by_question[number].append(answer)
+    return by_question
 
 
 def _silent(outcome: PacketOutcome) -> bool:
@@ -169,7 +169,11 @@ def _wrong_backends(question: _Question, answers: list[Any]) -> str:
         answers = [answer for answer in answers if answer != "silence"]
         if outcome.other:
             answers = [answer for answer in answers if isinstance(answer, list)]
-        strange = [one for one in answers if not isinstance(one, list) or Backend(one[0], one[1]) not in masqueraded]
+        strange = [
+            answer
+            for answer in answers
+            if not isinstance(answer, list) or Backend(answer[0], answer[1]) not in masqueraded
+        ]
         if strange:
             return f"a backend reached {_count(strange)}"
         certain = own and own[0].masquerade and outcome.affinity is None and not outcome.other

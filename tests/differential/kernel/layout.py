@@ -23,67 +23,71 @@ def iptables(services: list[Made], plan: Plan) -> str:
     """Input for iptables-restore (ip6tables-restore)."""
     bits = 32 if plan.family == 4 else 128
     nat, filters, chains = [], [], ["KUBE-SERVICES", "KUBE-NODEPORTS", "KUBE-POSTROUTING", "KUBE-MARK-MASQ"]
-    for one in services:
-        proto = one.protocol.lower()
-        key = _hash(one.name + proto, 16)
-        cluster, local = one.cluster(), one.local()
+    for service in services:
+        proto = service.protocol.lower()
+        key = _hash(service.name + proto, 16)
+        cluster, local = service.cluster(), service.local()
         sep = {
-            address: f"KUBE-SEP-{_hash(one.name + proto + _join(address, one.target), 16)}"
+            address: f"KUBE-SEP-{_hash(service.name + proto + _join(address, service.target), 16)}"
             for address in cluster + local
         }
-        uses_cluster = (not one.internal_local or one.exposed) and bool(cluster)
-        uses_local = (one.internal_local or one.external_local) and bool(local)
+        uses_cluster = (not service.internal_local or service.exposed) and bool(cluster)
+        uses_local = (service.internal_local or service.external_local) and bool(local)
         svc, svl, ext, fw = (f"KUBE-{name}-{key}" for name in ("SVC", "SVL", "EXT", "FW"))
-        internal_chain = svl if one.internal_local else svc
-        internal = local if one.internal_local else cluster
-        external = local if one.external_local else cluster
-        cluster_ip = plan.cluster_ip(one.number)
+        internal_chain = svl if service.internal_local else svc
+        internal = local if service.internal_local else cluster
+        external = local if service.external_local else cluster
+        cluster_ip = plan.cluster_ip(service.number)
         match = f"-p {proto} -m {proto} --dport"
-        comment = f'-m comment --comment "{one.name}'
+        comment = f'-m comment --comment "{service.name}'
         if internal:
             nat.append(
-                f'-A KUBE-SERVICES {comment} cluster IP" -d {cluster_ip}/{bits} {match} {one.port} -j {internal_chain}'
+                f'-A KUBE-SERVICES {comment} cluster IP" -d {cluster_ip}/{bits} {match} {service.port} -j {internal_chain}'
             )
         else:
-            target = "DROP" if one.usable() else "REJECT"
-            why = "has no local endpoints" if one.usable() else "has no endpoints"
-            filters.append(f'-A KUBE-SERVICES {comment} {why}" -d {cluster_ip}/{bits} {match} {one.port} -j {target}')
-        ext_needed = one.exposed and one.usable()
-        for address, kind in one.externals():
+            target = "DROP" if service.usable() else "REJECT"
+            why = "has no local endpoints" if service.usable() else "has no endpoints"
+            filters.append(
+                f'-A KUBE-SERVICES {comment} {why}" -d {cluster_ip}/{bits} {match} {service.port} -j {target}'
+            )
+        ext_needed = service.exposed and service.usable()
+        for address, kind in service.externals():
             target = ext
-            if kind == "load-balancer" and one.ranges:
+            if kind == "load-balancer" and service.ranges:
                 target = fw
             if ext_needed:
-                nat.append(f'-A KUBE-SERVICES {comment} {kind} IP" -d {address}/{bits} {match} {one.port} -j {target}')
+                nat.append(
+                    f'-A KUBE-SERVICES {comment} {kind} IP" -d {address}/{bits} {match} {service.port} -j {target}'
+                )
                 if target == fw:
                     filters.append(
-                        f'-A KUBE-PROXY-FIREWALL {comment} traffic not accepted by {fw}" -d {address}/{bits} {match} {one.port} -j DROP'
+                        f'-A KUBE-PROXY-FIREWALL {comment} traffic not accepted by {fw}" -d {address}/{bits} {match} {service.port} -j DROP'
                     )
             if not external:
-                verdict = "DROP" if one.usable() else "REJECT"
+                verdict = "DROP" if service.usable() else "REJECT"
                 filters.append(
-                    f'-A KUBE-EXTERNAL-SERVICES {comment} has no endpoints" -d {address}/{bits} {match} {one.port} -j {verdict}'
+                    f'-A KUBE-EXTERNAL-SERVICES {comment} has no endpoints" -d {address}/{bits} {match} {service.port} -j {verdict}'
                 )
-        if one.node_port:
+        if service.node_port:
             if ext_needed:
-                nat.append(f'-A KUBE-NODEPORTS {comment}" {match} {one.node_port} -j {ext}')
+                nat.append(f'-A KUBE-NODEPORTS {comment}" {match} {service.node_port} -j {ext}')
             if not external:
-                verdict = "DROP" if one.usable() else "REJECT"
+                verdict = "DROP" if service.usable() else "REJECT"
                 filters.append(
                     f'-A KUBE-EXTERNAL-SERVICES {comment} has no endpoints" -m addrtype --dst-type LOCAL '
-                    f"{match} {one.node_port} -j {verdict}"
+                    f"{match} {service.node_port} -j {verdict}"
                 )
-            if one.external_local and one.kind == "LoadBalancer":
+            if service.external_local and service.kind == "LoadBalancer":
                 filters.append(
-                    f'-A KUBE-NODEPORTS {comment} health check node port" -p tcp -m tcp --dport {32000 + one.number} -j ACCEPT'
+                    f'-A KUBE-NODEPORTS {comment} health check node port" -p tcp -m tcp --dport {32000 + service.number} -j ACCEPT'
                 )
         if internal:
             nat.append(
-                f'-A {internal_chain} {comment} cluster IP" ! -s {plan.pod_cidr} -d {cluster_ip}/{bits} {match} {one.port} -j KUBE-MARK-MASQ'
+                f'-A {internal_chain} {comment} cluster IP" ! -s {plan.pod_cidr} -d {cluster_ip}/{bits} {match} {service.port} -j KUBE-MARK-MASQ'
             )
         if ext_needed:
             chains.append(ext)
-            if one.external_local:
+            if service.external_local:
                 nat.append(f'-A {ext} {comment} pod traffic" -s {plan.pod_cidr} -j {svc}')
                 nat.append(f"-A {ext} -m addrtype --src-type LOCAL -j KUBE-MARK-MASQ")
                 nat.append(f"-A {ext} -m addrtype --src-type LOCAL -j {svc}")
@@ -92,20 +96,20 @@ def iptables(services: list[Made], plan: Plan) -> str:
             else:
                 nat.append(f'-A {ext} {comment} masquerade" -j KUBE-MARK-MASQ')
                 nat.append(f"-A {ext} -j {svc}")
-            if one.ranges and one.kind == "LoadBalancer":
+            if service.ranges and service.kind == "LoadBalancer":
                 chains.append(fw)
                 nat.append(f'-A {fw} {comment} loadbalancer IP" -s {plan.allowed_range} -j {ext}')
                 nat.append(f'-A {fw} {comment} other traffic will be dropped by KUBE-PROXY-FIREWALL"')
         for chain, members, used in ((svc, cluster, uses_cluster), (svl, local, uses_local)):
             if used:
                 chains.append(chain)
-                nat.extend(_spread(chain, members, sep, one))
+                nat.extend(_spread(chain, members, sep, service))
         for address, chain in sep.items():
             chains.append(chain)
-            recent = f"-m recent --name {chain} --set " if one.affinity else ""
+            recent = f"-m recent --name {chain} --set " if service.affinity else ""
             nat.append(f"-A {chain} -s {address}/{bits} -j KUBE-MARK-MASQ")
             nat.append(
-                f"-A {chain} {recent}-p {proto} -m {proto} -j DNAT --to-destination {_join(address, one.target)}"
+                f"-A {chain} {recent}-p {proto} -m {proto} -j DNAT --to-destination {_join(address, service.target)}"
             )
     head = [
         "*filter",
@@ -150,9 +154,9 @@ def iptables(services: list[Made], plan: Plan) -> str:
     return "\n".join(head)
 
 
-def _spread(chain: str, members: list[str], sep: dict[str, str], one: Made) -> list[str]:
+def _spread(chain: str, members: list[str], sep: dict[str, str], service: Made) -> list[str]:
     lines = []
-    if one.affinity:
+    if service.affinity:
         lines = [
             f"-A {chain} -m recent --name {sep[address]} --rcheck --seconds 600 --reap -j {sep[address]}"
             for address in members
@@ -179,42 +183,42 @@ def nftables(services: list[Made], plan: Plan) -> str:
         )
     }
     sets, chains = [], []
-    cluster_ips = [plan.cluster_ip(one.number) for one in services]
-    for one in services:
-        proto = one.protocol.lower()
-        key = f"ns/s{one.number}/{proto}/p"
+    cluster_ips = [plan.cluster_ip(service.number) for service in services]
+    for service in services:
+        proto = service.protocol.lower()
+        key = f"ns/s{service.number}/{proto}/p"
         name = f"{_hash(key, 8)}-{key}"
-        cluster, local = one.cluster(), one.local()
+        cluster, local = service.cluster(), service.local()
         ends = {}
         for address in cluster + local:
-            end = f"{key}__{address}/{one.target}"
+            end = f"{key}__{address}/{service.target}"
             ends[address] = f"{_hash(end, 8)}-{end}".replace(":", ".")
         svc, loc, ext, fw = f"service-{name}", f"local-{name}", f"external-{name}", f"firewall-{name}"
-        internal_chain = loc if one.internal_local else svc
-        internal = local if one.internal_local else cluster
-        external = local if one.external_local else cluster
-        verdict = "drop" if one.usable() else "goto reject-chain"
-        cluster_ip = plan.cluster_ip(one.number)
-        note = f'comment "{one.name}"'
+        internal_chain = loc if service.internal_local else svc
+        internal = local if service.internal_local else cluster
+        external = local if service.external_local else cluster
+        verdict = "drop" if service.usable() else "goto reject-chain"
+        cluster_ip = plan.cluster_ip(service.number)
+        note = f'comment "{service.name}"'
         if internal:
-            maps["service-ips"].append(f"{cluster_ip} . {proto} . {one.port} : goto {internal_chain}")
+            maps["service-ips"].append(f"{cluster_ip} . {proto} . {service.port} : goto {internal_chain}")
         else:
-            maps["no-endpoint-services"].append(f"{cluster_ip} . {proto} . {one.port} {note} : {verdict}")
-        exposed = one.exposed and one.usable()
-        for address, kind in one.externals():
+            maps["no-endpoint-services"].append(f"{cluster_ip} . {proto} . {service.port} {note} : {verdict}")
+        exposed = service.exposed and service.usable()
+        for address, kind in service.externals():
             if exposed:
-                maps["service-ips"].append(f"{address} . {proto} . {one.port} : goto {ext}")
-            if kind == "load-balancer" and one.ranges:
-                maps["firewall-ips"].append(f"{address} . {proto} . {one.port} : goto {fw}")
+                maps["service-ips"].append(f"{address} . {proto} . {service.port} : goto {ext}")
+            if kind == "load-balancer" and service.ranges:
+                maps["firewall-ips"].append(f"{address} . {proto} . {service.port} : goto {fw}")
             if not external:
-                maps["no-endpoint-services"].append(f"{address} . {proto} . {one.port} {note} : {verdict}")
-        if one.node_port:
+                maps["no-endpoint-services"].append(f"{address} . {proto} . {service.port} {note} : {verdict}")
+        if service.node_port:
             if exposed:
-                maps["service-nodeports"].append(f"{proto} . {one.node_port} : goto {ext}")
+                maps["service-nodeports"].append(f"{proto} . {service.node_port} : goto {ext}")
             if not external:
-                maps["no-endpoint-nodeports"].append(f"{proto} . {one.node_port} {note} : {verdict}")
+                maps["no-endpoint-nodeports"].append(f"{proto} . {service.node_port} {note} : {verdict}")
         if exposed:
-            if one.external_local:
+            if service.external_local:
                 rules = [
                     f"{ip} saddr {plan.pod_cidr} goto {svc}",
                     "fib saddr type local jump mark-for-masquerade",
@@ -224,27 +228,27 @@ def nftables(services: list[Made], plan: Plan) -> str:
             else:
                 rules = ["jump mark-for-masquerade", f"goto {svc}"]
             chains.append((ext, rules))
-        if one.ranges and one.kind == "LoadBalancer":
+        if service.ranges and service.kind == "LoadBalancer":
             chains.append((fw, [f"{ip} saddr != {{ {plan.allowed_range} }} drop"]))
-        uses_cluster = (not one.internal_local or one.exposed) and bool(cluster)
-        uses_local = (one.internal_local or one.external_local) and bool(local)
+        uses_cluster = (not service.internal_local or service.exposed) and bool(cluster)
+        uses_local = (service.internal_local or service.external_local) and bool(local)
         for chain, members, used in ((svc, cluster, uses_cluster), (loc, local, uses_local)):
             if not used:
                 continue
             rules = []
             if chain == internal_chain:
                 rules.append(f"{ip} daddr {cluster_ip} {ip} saddr != {plan.pod_cidr} jump mark-for-masquerade")
-            if one.affinity:
+            if service.affinity:
                 rules += [f"{ip} saddr @affinity-{ends[address]} goto endpoint-{ends[address]}" for address in members]
             spread = ", ".join(f"{place} : goto endpoint-{ends[address]}" for place, address in enumerate(members))
             rules.append(f"numgen random mod {len(members)} vmap {{ {spread} }}")
             chains.append((chain, rules))
         for address, end in ends.items():
             rules = [f"{ip} saddr {address} jump mark-for-masquerade"]
-            if one.affinity:
+            if service.affinity:
                 sets.append(f"set affinity-{end} {{ type {addr}; size 65535; flags dynamic,timeout; timeout 600s; }}")
                 rules.append(f"update @affinity-{end} {{ {ip} saddr }}")
-            rules.append(f"meta l4proto {proto} dnat to {_join(address, one.target)}")
+            rules.append(f"meta l4proto {proto} dnat to {_join(address, service.target)}")
             chains.append((f"endpoint-{end}", rules))
     lines = [f"table {ip} kube-proxy {{", '  comment "rules for kube-proxy"']
     lines.append(f"  set cluster-ips {{ type {addr}; elements = {{ {', '.join(cluster_ips)} }}; }}")
@@ -252,8 +256,8 @@ def nftables(services: list[Made], plan: Plan) -> str:
     lines += [f"  {text}" for text in sets]
     for map_name, elements in maps.items():
         fields = "inet_proto . inet_service" if "nodeport" in map_name else f"{addr} . inet_proto . inet_service"
-        held = f" elements = {{ {', '.join(elements)} }};" if elements else ""
-        lines.append(f"  map {map_name} {{ type {fields} : verdict;{held} }}")
+        body = f" elements = {{ {', '.join(elements)} }};" if elements else ""
+        lines.append(f"  map {map_name} {{ type {fields} : verdict;{body} }}")
     daddr = f"{ip} daddr"
     triple = f"{daddr} . meta l4proto . th dport vmap"
     fixed = [

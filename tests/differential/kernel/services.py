@@ -1,6 +1,6 @@
 """Random Services and their endpoints, made without any of the code under test.
 
-Which endpoints count is worked out here anew, in the few lines it takes (pkg/proxy/topology.go, v1.35).
+Which endpoints count is worked out here again, in the few lines it takes (pkg/proxy/topology.go, v1.35).
 """
 
 from __future__ import annotations
@@ -116,10 +116,10 @@ class Made:
         return [item[0] for item in self.endpoints if item[3] and item[4] and (item[1] or not local)]
 
     def externals(self) -> list[tuple[str, str]]:
-        held = [(self.plan.external_ip(self.number), "external")] if self.external_ip else []
+        addresses = [(self.plan.external_ip(self.number), "external")] if self.external_ip else []
         if self.kind == "LoadBalancer":
-            held.append((self.plan.load_balancer_ip(self.number), "load-balancer"))
-        return held
+            addresses.append((self.plan.load_balancer_ip(self.number), "load-balancer"))
+        return addresses
 
     def objects(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The Service and its slice, as the API would show them."""

@@ -41,7 +41,7 @@ def namespaces() -> Iterator[Namespaces]:
 
 
 def _objects(services: list[Made]) -> tuple[list[Service], list[EndpointSlice]]:
-    pairs = [one.objects() for one in services]
+    pairs = [service.objects() for service in services]
     return (
         [msgspec.convert(pair[0], Service) for pair in pairs],
         [msgspec.convert(pair[1], EndpointSlice) for pair in pairs],
@@ -111,7 +111,7 @@ def test_packets_go_where_trace_says(
         senders = functools.partial(senders_of, plan)
         questions, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
         asked += questions
-        lines += [str(one) for one in differences]
+        lines += [str(difference) for difference in differences]
     report = f"{flavour} IPv{plan.family}: {share} of {WHOLE // len(FLAVOURS)} Services, {asked} questions, seed {SEED}"
     say_in_summary(f"packets, {report}, {len(lines)} differences")
     assert asked
@@ -129,5 +129,5 @@ def test_packets_go_where_trace_says_also_through_rules_that_were_tampered_with(
     tables = _load(namespaces, flavour, plan, _damaged(_written(flavour, plan, made), chance))
     senders = functools.partial(senders_of, plan)
     _, differences = compare(tables[0], services, slices, node, senders, namespaces.probe, plan.node)
-    assert not differences, "\n".join(str(one) for one in differences)
+    assert not differences, "\n".join(str(difference) for difference in differences)
     assert all(disagreements(table, services, slices, node) for table in tables)

@@ -22,7 +22,7 @@ COLUMNS = ("equal", "mismatch", "open", "skipped")
 
 
 class ScriptWorld:
-    """The scripted server's rule, told to the model: it may ask anything, as the real one may."""
+    """The scripted server's rule, given to the model: it may ask anything, as the real one may."""
 
     def __init__(self, script: Script) -> None:
         self.script = script

@@ -288,7 +288,11 @@ def _variables(source: random.Random, probe: str) -> dict[str, str]:
 def _hosts(source: random.Random, name: str, suffixes: list[str]) -> str:
     bare = name.removesuffix(".")
     known = [bare, name, f"{bare}.", bare.upper(), f"{bare}.{suffixes[0]}" if suffixes else f"{bare}.w", "other", "web"]
-    known = [one for one in known if one.isascii() and one.strip() == one and " " not in one and 0 < len(one) < 200]
+    known = [
+        option
+        for option in known
+        if option.isascii() and option.strip() == option and " " not in option and 0 < len(option) < 200
+    ]
     known = known or ["other"]
     places = (
         "10.7.7.7",
@@ -321,7 +325,7 @@ def _hosts(source: random.Random, name: str, suffixes: list[str]) -> str:
 def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) -> str:
     lines = []
     if suffixes:
-        words = [one + ("." if source.random() < 0.08 else "") for one in suffixes]
+        words = [suffix + ("." if source.random() < 0.08 else "") for suffix in suffixes]
         lines.append(source.choice(["search ", "search\t", "search  "]) + source.choice([" ", "\t", "  "]).join(words))
     if source.random() < 0.15:
         lines.append(
@@ -331,7 +335,9 @@ def _conf(source: random.Random, probe: str, suffixes: list[str], servers: int) 
     # Several names of one server would make its log ambiguous: an odd spelling stands alone.
     if servers == 1 and source.random() < 0.25 and probe != "hickory":
         addresses = [source.choice(SERVERS)]
-    lines += [f"{source.choice(('nameserver ', 'nameserver ', 'nameserver' + chr(9)))}{one}" for one in addresses]
+    lines += [
+        f"{source.choice(('nameserver ', 'nameserver ', 'nameserver' + chr(9)))}{address}" for address in addresses
+    ]
     options = [f"ndots:{source.choice([0, 1, 2, 3, 5, 5, 15, 20])}", "timeout:1", "attempts:1"]
     if source.random() < 0.35 and probe != "hickory":
         options += source.sample(ODD_OPTIONS, source.randint(1, 3))
@@ -363,7 +369,9 @@ def _actions(source: random.Random, name: str, suffixes: list[str], servers: int
     bare = name.removesuffix(".")
     actions: dict[str, str] = {}
     candidates = [bare, *(f"{bare}.{suffix}" for suffix in [*suffixes, "corp.example", "a.t", "lan"])]
-    for number, candidate in enumerate(dict.fromkeys(one.lower() for one in candidates if one.isascii())):
+    for number, candidate in enumerate(
+        dict.fromkeys(candidate.lower() for candidate in candidates if candidate.isascii())
+    ):
         for kind in ("A", "AAAA"):
             actions[f"{candidate}/{kind}"] = _action(source, number)
             if servers > 1 and source.random() < 0.5:

@@ -54,7 +54,7 @@ CLUSTER = listing(
 
 def owner(path: str, data: bytes, **others: bytes) -> tuple[str, str, str]:
     source = BytesSource({path: data, "objects.json": CLUSTER, **others})
-    (found,) = [one for one in source.inventory() if one.provenance.path == path]
+    (found,) = [entry for entry in source.inventory() if entry.provenance.path == path]
     return found.provenance.node, found.provenance.pod, found.provenance.container
 
 
@@ -112,7 +112,7 @@ def test_names_that_set_files_apart_are_owners_when_nothing_is_known() -> None:
             "x.hosts": b"10.0.0.1 x\n",
         }
     )
-    owners = {one.provenance.path: (one.provenance.node, one.provenance.pod) for one in source.inventory()}
+    owners = {entry.provenance.path: (entry.provenance.node, entry.provenance.pod) for entry in source.inventory()}
     assert owners == {
         "a7.iptables-save.txt": ("a7", ""),
         "b7.iptables-save.txt": ("b7", ""),
@@ -123,7 +123,7 @@ def test_names_that_set_files_apart_are_owners_when_nothing_is_known() -> None:
 
 def test_folders_that_hold_the_same_files_are_owners_when_nothing_is_known() -> None:
     source = BytesSource({"a7/rules": RULES, "a7/flows": FLOWS, "b7/rules": RULES, "c/README": b"hello there"})
-    owners = {one.provenance.path: one.provenance.node for one in source.inventory()}
+    owners = {entry.provenance.path: entry.provenance.node for entry in source.inventory()}
     assert owners == {"a7/flows": "a7", "a7/rules": "a7", "b7/rules": "b7", "c/README": ""}
 
 

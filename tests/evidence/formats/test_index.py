@@ -1,4 +1,4 @@
-"""The index gives what looking at every observation gives: the same ones, in the same order, and the same word on a lack."""
+"""The index gives what looking at every observation gives: the same ones, in the same order, and the same word on what is missing."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PODS = st.sampled_from(("", "web", "shop/web", "ops/web", "db"))
 def _object(kind: str, namespace: str, name: str, other: str, node: str, address: str) -> dict[str, Any]:
     labels = {"app": other, "kubernetes.io/service-name": other}
     metadata = {"name": name, "namespace": namespace, "labels": labels, "ownerReferences": [{"name": f"{other}-rs"}]}
-    held: dict[str, Any] = {"kind": kind, "apiVersion": "v1", "metadata": metadata}
+    obj: dict[str, Any] = {"kind": kind, "apiVersion": "v1", "metadata": metadata}
     if kind == "EndpointSlice":
-        held |= {"apiVersion": "discovery.k8s.io/v1", "addressType": "IPv4", "endpoints": []}
+        obj |= {"apiVersion": "discovery.k8s.io/v1", "addressType": "IPv4", "endpoints": []}
     elif kind == "Event":
-        held |= {"involvedObject": {"kind": "Pod", "name": other}}
+        obj |= {"involvedObject": {"kind": "Pod", "name": other}}
     elif kind == "Pod":
-        held |= {"spec": {"nodeName": node, "containers": []}, "status": {"podIP": address}}
-    return held
+        obj |= {"spec": {"nodeName": node, "containers": []}, "status": {"podIP": address}}
+    return obj
 
 
 OBJECTS = st.builds(
@@ -68,8 +68,10 @@ NEEDS = st.builds(
 
 
 def _evidence(objects: list[dict[str, Any]], *, listed: bool) -> EvidenceIndex:
-    held = json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}).encode()
-    files = [("all.json", held)] if listed else [(f"{at}.json", json.dumps(o).encode()) for at, o in enumerate(objects)]
+    document = json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}).encode()
+    files = (
+        [("all.json", document)] if listed else [(f"{at}.json", json.dumps(o).encode()) for at, o in enumerate(objects)]
+    )
     return EvidenceIndex.of(files)
 
 
@@ -81,13 +83,15 @@ def test_a_need_is_met_as_by_looking_at_everything(
     everything = (*_evidence(objects, listed=True).observations, *states)
     index = Index(everything)
     for need in needs:
-        plain = tuple(one for one in everything if one.kind is need.kind and meets(one, need))
+        plain = tuple(
+            observation for observation in everything if observation.kind is need.kind and meets(observation, need)
+        )
         found = index.meet(need)
         if plain:
             assert found == plain
-            assert all(one is other for one, other in zip(found, plain, strict=True))
+            assert all(pair is other for pair, other in zip(found, plain, strict=True))
         else:
-            assert [one.state is State.PRESENT for one in found] == [False]
+            assert [observation.state is State.PRESENT for observation in found] == [False]
         assert index.meet(need) is found
 
 
@@ -103,9 +107,10 @@ def test_a_lack_is_worded_as_by_looking_at_everything(
             continue
         wide = need.kind in (Kind.NODE, Kind.NAMESPACE)
         others = [
-            one
-            for one in evidence.observations
-            if one.kind is need.kind and (wide or not need.namespace or one.fact.namespace == need.namespace)
+            observation
+            for observation in evidence.observations
+            if observation.kind is need.kind
+            and (wide or not need.namespace or observation.fact.namespace == need.namespace)
         ]
         assert f"the {len(others)} " in missing.why
         assert missing.provenance.listing is listed
@@ -117,17 +122,21 @@ def test_few_of_many_are_found_as_by_looking_at_all(
     objects: list[dict[str, Any]], name: str, address: str, twice: bool
 ) -> None:
     many = Observations(_evidence(objects, listed=True).observations)
-    pods = [one for one in many if one.kind is Kind.POD]
+    pods = [observation for observation in many if observation.kind is Kind.POD]
     wanted = {"app": name, **({"kubernetes.io/service-name": name} if twice else {})}
     assert list(many.labelled(wanted)) == [
-        one for one in many if wanted.items() <= (one.fact.metadata.labels or {}).items()
+        observation for observation in many if wanted.items() <= (observation.fact.metadata.labels or {}).items()
     ]
     assert list(many.labelled({})) == list(many)
-    assert list(many.named(name)) == [one for one in many if one.fact.name == name]
-    assert list(many.on_node("w1")) == [one for one in pods if one.fact.spec.node_name == "w1"]
+    assert list(many.named(name)) == [observation for observation in many if observation.fact.name == name]
+    assert list(many.on_node("w1")) == [observation for observation in pods if observation.fact.spec.node_name == "w1"]
     assert list(many.owned_by(f"{name}-rs")) == [
-        one for one in many if any(owner.name == f"{name}-rs" for owner in one.fact.metadata.owner_references or ())
+        observation
+        for observation in many
+        if any(owner.name == f"{name}-rs" for owner in observation.fact.metadata.owner_references or ())
     ]
-    assert list(many.at(address)) == [one for one in pods if canonical(address) in map(canonical, one.fact.ips)]
+    assert list(many.at(address)) == [
+        observation for observation in pods if canonical(address) in map(canonical, observation.fact.ips)
+    ]
     assert many.present is many
     assert many.named("none") == ()

@@ -16,7 +16,9 @@ from tests.evidence.samples import SAMPLES
 
 def fact(data: bytes | str, kind: Kind) -> Any:
     raw = data.encode() if isinstance(data, str) else data
-    (item,) = [one for one in recognise(raw) if isinstance(one, Item) and one.kind is kind]
+    (item,) = [
+        observation for observation in recognise(raw) if isinstance(observation, Item) and observation.kind is kind
+    ]
     return item.value
 
 
@@ -88,7 +90,7 @@ def test_sentences_about_connections(line: str, host: str, port: int, address: s
 
 def test_a_heading_names_who_connects_until_another_is_named() -> None:
     found = attempts(SAMPLES["attempts__case37"].decode())
-    assert [(one.client, one.source_address, one.outcome) for one in found] == [
+    assert [(fact.client, fact.source_address, fact.outcome) for fact in found] == [
         ("self-1", "10.244.2.23", "timeout"),
         ("self-1", "10.244.2.23", "ok"),
         ("other", "", "ok"),
@@ -118,7 +120,7 @@ def test_curl_lines_carry_exit_code_status_and_time() -> None:
         "echo-server-5698c6f946-h6gmq",
     )
     assert (found[3].host, found[3].port, found[3].address) == ("echo-headless", 8080, "10.244.2.4")
-    assert [one.outcome for one in found] == ["ok"] * 6 + ["refused"] * 6
+    assert [item.outcome for item in found] == ["ok"] * 6 + ["refused"] * 6
 
 
 @pytest.mark.parametrize(
@@ -195,9 +197,9 @@ def test_sockets_and_what_they_cover(name: str, covers: set[str], listening: set
     table = fact(SAMPLES[name], Kind.SOCKETS)
     assert table.covers == covers
     assert {
-        (one.protocol, one.local_address, one.local_port, one.dual_stack)
-        for one in table.sockets
-        if one.state in ("LISTEN", "UNCONN")
+        (socket.protocol, socket.local_address, socket.local_port, socket.dual_stack)
+        for socket in table.sockets
+        if socket.state in ("LISTEN", "UNCONN")
     } == listening
 
 
@@ -235,7 +237,7 @@ def test_node_reports() -> None:
     assert (first.name, first.status) == ("w1", "Ready")
     assert (second.name, second.status) == ("w2", "NotReady,SchedulingDisabled")
     assert fact(SAMPLES["node-report__uname"], Kind.NODE_REPORT).nodes[0].kernel == "5.15.0-91-generic"
-    assert [one.kube_proxy for one in fact(SAMPLES["node-report__case51.json"], Kind.NODE_REPORT).nodes] == [
+    assert [node.kube_proxy for node in fact(SAMPLES["node-report__case51.json"], Kind.NODE_REPORT).nodes] == [
         "1.24",
         "1.28",
     ]
@@ -246,12 +248,12 @@ def test_jvm_settings_hold_no_expectation() -> None:
     settings = fact(SAMPLES["jvm__case08.json"], Kind.JVM).settings
     assert settings[4].flags == ("-Dsun.net.inetaddr.ttl=30",)
     assert settings[4].security_properties == {"networkaddress.cache.ttl": "60"}
-    assert [one.security_manager for one in settings] == [False, True, True, True, True]
+    assert [setting.security_manager for setting in settings] == [False, True, True, True, True]
 
 
 def test_timelines_keep_answers_with_the_name_asked() -> None:
     entries = fact(SAMPLES["timeline__case13"], Kind.TIMELINE).entries
-    assert [(one.start, one.end, one.name, one.rcode, one.answers) for one in entries] == [
+    assert [(entry.start, entry.end, entry.name, entry.rcode, entry.answers) for entry in entries] == [
         (0.0, 0.0, "ring-0.ring", "NXDOMAIN", ()),
         (2.0, 2.0, "", "", ()),
         (2.0, 29.0, "ring-0.ring", "NXDOMAIN", ()),

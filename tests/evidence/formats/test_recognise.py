@@ -36,8 +36,8 @@ def test_no_two_text_formats_claim_one_sample(name: str) -> None:
 
 def test_every_kind_that_a_file_can_hold_has_a_sample() -> None:
     made_by_hand = {"Namespace", "NetworkPolicy", "PodDisruptionBudget", "runtime", "damaged", "mixed-clusters"}
-    held = set().union(*(expected_kinds(name) for name in SAMPLES))
-    assert {kind.value for kind in Kind} - held - made_by_hand == set()
+    kinds = set().union(*(expected_kinds(name) for name in SAMPLES))
+    assert {kind.value for kind in Kind} - kinds - made_by_hand == set()
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -40,17 +40,19 @@ def _tables(text: str) -> RoutingTables:
 
 
 def test_a_file_of_rules_and_routes_is_recognised_and_read_whole() -> None:
-    held = _tables(TEXT)
-    assert held.unread == 0
-    assert Route(destination="0.0.0.0/0", device="eth0", via="192.0.2.1", metric=100) in held.routes
-    assert Route(destination="10.244.1.0/26", kind="blackhole") in held.routes
-    assert Route(destination="10.244.2.0/24", device="eth0", via="172.30.0.12", mtu=1400) in held.routes
-    assert Route(destination="10.96.0.0/12") in held.routes
-    assert Route(destination="127.0.0.1/32", kind="local", table="local", device="lo") in held.routes
-    assert Route(destination="::/0", device="eth0", via="fe80::1", metric=1024) in held.routes
-    assert RoutingRule(priority=9, family=4, table="2004", other="fwmark 0x200/0xf00") in held.rules
-    assert RoutingRule(priority=100, family=4, table="7", source="10.0.0.0/24", destination="10.1.0.0/16") in held.rules
-    assert [rule.family for rule in held.rules] == [4, 4, 4, 4, 6, 6]
+    tables = _tables(TEXT)
+    assert tables.unread == 0
+    assert Route(destination="0.0.0.0/0", device="eth0", via="192.0.2.1", metric=100) in tables.routes
+    assert Route(destination="10.244.1.0/26", kind="blackhole") in tables.routes
+    assert Route(destination="10.244.2.0/24", device="eth0", via="172.30.0.12", mtu=1400) in tables.routes
+    assert Route(destination="10.96.0.0/12") in tables.routes
+    assert Route(destination="127.0.0.1/32", kind="local", table="local", device="lo") in tables.routes
+    assert Route(destination="::/0", device="eth0", via="fe80::1", metric=1024) in tables.routes
+    assert RoutingRule(priority=9, family=4, table="2004", other="fwmark 0x200/0xf00") in tables.rules
+    assert (
+        RoutingRule(priority=100, family=4, table="7", source="10.0.0.0/24", destination="10.1.0.0/16") in tables.rules
+    )
+    assert [rule.family for rule in tables.rules] == [4, 4, 4, 4, 6, 6]
 
 
 def test_a_line_that_is_no_route_is_said_with_its_number() -> None:
@@ -61,8 +63,8 @@ def test_a_line_that_is_no_route_is_said_with_its_number() -> None:
 
 @given(st.text(alphabet=st.sampled_from("0123456789abcdef.:/ \tfromlkupevdias\n"), max_size=400))
 def test_no_text_raises(text: str) -> None:
-    held, bad = routes.read(text.split("\n"))
-    assert held.unread == len(bad)
+    tables, bad = routes.read(text.split("\n"))
+    assert tables.unread == len(bad)
 
 
 LINKS = """\
@@ -85,9 +87,9 @@ LINKS = """\
     ],
 )
 def test_mtus_are_read_from_links_by_themselves_and_below_routes(text: str) -> None:
-    held = _tables(text)
-    assert held.mtus == {"lo": 65536, "eth0": 1500, "flannel.1": 1450}
-    assert held.unread == 0
+    tables = _tables(text)
+    assert tables.mtus == {"lo": 65536, "eth0": 1500, "flannel.1": 1450}
+    assert tables.unread == 0
 
 
 def test_addresses_below_a_link_are_passed_over() -> None:

@@ -1,4 +1,4 @@
-"""What a terminal shows around output is told by the first and last lines, however long the output is."""
+"""What a terminal shows around output is recognised by the first and last lines, however long the output is."""
 
 from __future__ import annotations
 

@@ -143,7 +143,10 @@ def test_yaml_above_the_limit_is_refused_with_the_limit(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("text", ["a: &x {b: 1}\nc: *x\n---\n- 010\n- yes\n", "a: [", "[" * 500, "a: 1\na: 2\n"])
 def test_both_parsers_of_pyyaml_give_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def outcome() -> list[Any]:
-        return [one.value if isinstance(one, yamltree.YamlDocument) else "error" for one in yamltree.documents(text)]
+        return [
+            document.value if isinstance(document, yamltree.YamlDocument) else "error"
+            for document in yamltree.documents(text)
+        ]
 
     fast = outcome()
     monkeypatch.setattr(yamltree, "_Parser", yaml.SafeLoader)

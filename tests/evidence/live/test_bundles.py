@@ -25,7 +25,7 @@ from svcpath.evidence.sources import bundle as bundles
 from svcpath.evidence.sources.bundle import BundleSource
 from svcpath.evidence.sources.recording import RecordingSource
 from svcpath.evidence.sources.recordings import recording
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.evidence.live.conftest import Source
 from tests.fixtures.recorded_api import Api
 

@@ -21,7 +21,7 @@ from svcpath.evidence.facts.request import Request
 from svcpath.evidence.sources import kube_client
 from svcpath.evidence.sources.kube import ClusterSource
 from svcpath.evidence.sources.kube_client import Access
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from svcpath.walk.ahead import first
 from tests.evidence.live.conftest import Source
 from tests.fixtures.recorded_api import Api, serving

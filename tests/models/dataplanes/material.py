@@ -107,7 +107,7 @@ def without_endpoint(slices: tuple[EndpointSlice, ...], name: str, address: str)
     """The slices with one address taken out of those whose name begins so."""
     return tuple(
         msgspec.structs.replace(
-            item, endpoints=tuple(one for one in item.endpoints or () if address not in one.addresses)
+            item, endpoints=tuple(endpoint for endpoint in item.endpoints or () if address not in endpoint.addresses)
         )
         if item.metadata.name.startswith(name)
         else item

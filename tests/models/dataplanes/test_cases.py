@@ -62,23 +62,23 @@ def test_udp_entries_to_a_removed_pod_are_stale_while_the_rules_are_right() -> N
         is PacketVerdict.REJECT
     )
     judged = conntrack.judge(case_flows("38"), expected(services[0], slices, NODE))
-    assert [one.kind for one in judged] == [FlowKind.STALE_UDP, FlowKind.STALE_UDP]
-    assert {one.backend.address for one in judged} == {"10.244.2.9"}
-    assert all(one.flow.unreplied for one in judged)
+    assert [flow.kind for flow in judged] == [FlowKind.STALE_UDP, FlowKind.STALE_UDP]
+    assert {flow.backend.address for flow in judged} == {"10.244.2.9"}
+    assert all(flow.flow.unreplied for flow in judged)
     assert conntrack.delete_command(judged[0]) == "conntrack -D -p udp --orig-dst 10.96.40.25 --dport 8125"
 
 
 def test_one_of_two_dns_entries_is_stale() -> None:
     services, slices = case_objects("40")
     judged = conntrack.judge(case_flows("40"), expected(services[0], slices, NODE))
-    kinds = {one.flow.original.source_port: one.kind for one in judged}
+    kinds = {flow.flow.original.source_port: flow.kind for flow in judged}
     assert kinds == {40000: FlowKind.STALE_UDP, 51111: FlowKind.FINE}
 
 
 def test_an_established_connection_to_a_removed_endpoint_is_as_designed() -> None:
     services, slices = case_objects("41")
     judged = conntrack.judge(case_flows("41"), expected(services[0], slices, NODE))
-    assert [(one.backend.address, one.kind) for one in judged] == [
+    assert [(flow.backend.address, flow.kind) for flow in judged] == [
         ("10.244.1.70", FlowKind.REMOVED_TCP),
         ("10.244.2.71", FlowKind.FINE),
     ]
@@ -155,9 +155,9 @@ def test_the_terminating_fallback_depends_on_the_release_and_on_the_policy_s_sco
         node = NodeView(name=release["node"], release=(major, minor))
         by_kind = {item.kind: item for item in expected(services[0], slices, node)}
         outside = by_kind["load-balancer"].for_packet(TrafficOrigin.EXTERNAL, "203.0.113.9")
-        assert ([str(one) for one in outside.backends] or outside.verdict.value.upper()) == release["external"]
+        assert ([str(backend) for backend in outside.backends] or outside.verdict.value.upper()) == release["external"]
         inside = by_kind["cluster-ip"].for_packet(TrafficOrigin.POD, "10.244.1.2")
-        assert [str(one) for one in inside.backends] == release["clusterIP"]
+        assert [str(backend) for backend in inside.backends] == release["clusterIP"]
         assert health_check(services[0], slices, node) == (31001, 0)
 
 
@@ -179,9 +179,9 @@ def test_a_connection_tracking_entry_names_a_backend_that_is_gone() -> None:
 
 def test_a_terminating_backend_in_cilium_s_list_is_no_drift() -> None:
     _, slices = case_objects("56")
-    one = service("mqtt", "10.96.60.31", [{"name": "mqtt", "port": 1883, "protocol": "TCP"}], namespace="shop")
+    mqtt = service("mqtt", "10.96.60.31", [{"name": "mqtt", "port": 1883, "protocol": "TCP"}], namespace="shop")
     (table,) = parse(Kind.CILIUM_SERVICE_LIST, case_text("56", "service-list.txt"))
-    assert drift(table, [one], slices, NODE).clean
+    assert drift(table, [mqtt], slices, NODE).clean
     entry = table.frontends[Frontend("10.96.60.31", "TCP", 1883)]
     assert {target.state for target in entry.facts["targets"]} == {"active", "terminating"}
     outcome = trace(table, Packet("10.244.1.2", TrafficOrigin.POD, "TCP", "10.96.60.31", 1883))
@@ -214,7 +214,7 @@ def test_long_lived_connections_gather_on_one_of_four_endpoints() -> None:
     services, slices = case_objects("67")
     expectations = expected(services[0], slices, NODE)
     judged = conntrack.judge(case_flows("67"), expectations)
-    assert {one.kind for one in judged} == {FlowKind.FINE}
+    assert {flow.kind for flow in judged} == {FlowKind.FINE}
     (found,) = conntrack.imbalances(judged, expectations)
     assert found.connections == ((Backend("10.244.1.97", 9090), 2),)
     assert len(found.idle) == 3

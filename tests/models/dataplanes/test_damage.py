@@ -141,8 +141,8 @@ def _json_values() -> st.SearchStrategy[object]:
 def test_json_of_any_shape_gives_a_table_or_a_format_error(expression: object, element: object) -> None:
     rule = {"rule": {"family": "ip", "table": "nat", "chain": "a", "expr": expression}}
     items = [{"table": {"family": "ip", "name": "nat"}}, {"chain": {"family": "ip", "table": "nat", "name": "a"}}, rule]
-    held = {"map": {"family": "ip", "name": "m", "table": "nat", "type": "x", "map": "verdict", "elem": [element]}}
-    for document in ({"nftables": [*items, held]}, {"nftables": element}, element):
+    nft_map = {"map": {"family": "ip", "name": "m", "table": "nat", "type": "x", "map": "verdict", "elem": [element]}}
+    for document in ({"nftables": [*items, nft_map]}, {"nftables": element}, element):
         for kind in (Kind.NFT_JSON, Kind.CILIUM_SERVICE_LIST, Kind.CALICO_NAT_DUMP):
             try:
                 parse(kind, json.dumps(document))

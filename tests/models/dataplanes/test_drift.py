@@ -94,7 +94,7 @@ def test_a_reject_for_a_service_with_endpoints_is_unexpected() -> None:
 
 def test_a_frontend_without_a_service_is_said_only_if_all_services_are_known() -> None:
     services, slices = recorded_objects("iptables")
-    fewer = [one for one in services if one.name != "wrong-port"]
+    fewer = [candidate for candidate in services if candidate.name != "wrong-port"]
     (row,) = drift(_table(), fewer, slices, VIEW).rows
     assert row.kind is DifferenceKind.SERVICE_UNKNOWN
     assert row.frontend == Frontend("10.96.225.249", "TCP", 80)
@@ -106,11 +106,11 @@ def test_an_address_that_its_service_gave_up_is_stale() -> None:
     services, slices = recorded_objects("iptables")
     moved = [
         msgspec.structs.replace(
-            one, spec=msgspec.structs.replace(one.spec, cluster_ip="10.96.9.9", cluster_ips=("10.96.9.9",))
+            service_, spec=msgspec.structs.replace(service_.spec, cluster_ip="10.96.9.9", cluster_ips=("10.96.9.9",))
         )
-        if one.name == "wrong-port"
-        else one
-        for one in services
+        if service_.name == "wrong-port"
+        else service_
+        for service_ in services
     ]
     kinds = {row.kind: row.frontend for row in drift(_table(), moved, slices, VIEW).rows}
     assert kinds == {
@@ -195,7 +195,7 @@ def test_a_dump_with_one_of_kube_proxys_tables_leaves_the_other_undecided(kept: 
     services, slices = recorded_objects("iptables")
     report = drift(table, services, slices, VIEW)
     assert not report.rows
-    assert [each.text for each in report.undecided] == [
+    assert [undecided.text for undecided in report.undecided] == [
         f"the dump has no table ip {'nat' if kept == 'filter' else 'filter'}"
     ]
 
@@ -229,7 +229,7 @@ def test_a_client_that_affinity_holds_takes_no_backend_from_the_table(backend: s
 def test_a_client_that_affinity_holds_goes_where_it_went_and_another_anywhere() -> None:
     table = _table(_remembering("10.244.2.4/8080", "10.244.1.77"), "nftables")
     services, _ = recorded_objects("nftables")
-    address = next(one.cluster_ips[0] for one in services if one.name == "echo-server")
+    address = next(service_.cluster_ips[0] for service_ in services if service_.name == "echo-server")
     both = {Backend("10.244.1.9", 8080), Backend("10.244.2.4", 8080)}
     packet = Packet("10.244.1.77", TrafficOrigin.POD, "TCP", address, 80)
     assert set(trace(table, packet._replace(known=True)).addresses) == {Backend("10.244.2.4", 8080)}
@@ -251,11 +251,11 @@ def test_a_stale_backend_that_stands_in_a_slice_is_said_to() -> None:
             item,
             endpoints=tuple(
                 msgspec.structs.replace(
-                    one, conditions=msgspec.structs.replace(one.conditions, ready=False, serving=False)
+                    endpoint, conditions=msgspec.structs.replace(endpoint.conditions, ready=False, serving=False)
                 )
-                if one.addresses == ("10.244.2.4",) and one.conditions is not None
-                else one
-                for one in item.endpoints or ()
+                if endpoint.addresses == ("10.244.2.4",) and endpoint.conditions is not None
+                else endpoint
+                for endpoint in item.endpoints or ()
             ),
         )
         if item.metadata.name.startswith("echo-server")

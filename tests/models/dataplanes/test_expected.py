@@ -12,20 +12,20 @@ from tests.models.dataplanes.material import endpoint, service, slice_of
 NODE = NodeView(name="w1", zone="a", addresses=frozenset({"192.168.0.2"}))
 
 
-def _addresses(one: Any, slices: list[Any], node: NodeView = NODE, kind: str = "cluster-ip") -> list[str]:
-    (item,) = [item for item in expected(one, slices, node) if item.kind == kind]
+def _addresses(web: Any, slices: list[Any], node: NodeView = NODE, kind: str = "cluster-ip") -> list[str]:
+    (item,) = [item for item in expected(web, slices, node) if item.kind == kind]
     return sorted(backend.address for backend in item.for_packet(TrafficOrigin.POD, "10.0.0.9").backends)
 
 
 def test_an_unready_endpoint_is_used_only_when_it_terminates_and_none_is_ready() -> None:
-    one = service("s", "10.96.0.5")
+    web = service("s", "10.96.0.5")
     both = [endpoint("10.0.0.1"), endpoint("10.0.0.2", ready=False, terminating=True)]
-    assert _addresses(one, [slice_of("s", both)]) == ["10.0.0.1"]
-    assert _addresses(one, [slice_of("s", both[1:])]) == ["10.0.0.2"]
+    assert _addresses(web, [slice_of("s", both)]) == ["10.0.0.1"]
+    assert _addresses(web, [slice_of("s", both[1:])]) == ["10.0.0.2"]
     old = NodeView(name="w1", release=(1, 25))
-    assert _addresses(one, [slice_of("s", both[1:])], old) == []
+    assert _addresses(web, [slice_of("s", both[1:])], old) == []
     starting = [endpoint("10.0.0.3", ready=False, serving=False)]
-    assert _addresses(one, [slice_of("s", starting)]) == []
+    assert _addresses(web, [slice_of("s", starting)]) == []
 
 
 def test_conditions_that_are_not_set_mean_ready() -> None:
@@ -33,29 +33,29 @@ def test_conditions_that_are_not_set_mean_ready() -> None:
 
 
 def test_publish_not_ready_addresses_comes_as_ready_and_terminating() -> None:
-    one = service("s", "10.96.0.5", publishNotReadyAddresses=True)
-    assert _addresses(one, [slice_of("s", [endpoint("10.0.0.1", terminating=True)])]) == ["10.0.0.1"]
+    web = service("s", "10.96.0.5", publishNotReadyAddresses=True)
+    assert _addresses(web, [slice_of("s", [endpoint("10.0.0.1", terminating=True)])]) == ["10.0.0.1"]
 
 
 def test_zone_hints_count_only_if_every_ready_endpoint_has_one_and_one_is_here() -> None:
-    one = service("s", "10.96.0.5", trafficDistribution="PreferClose")
+    web = service("s", "10.96.0.5", trafficDistribution="PreferClose")
     near = endpoint("10.0.0.1", hints={"forZones": [{"name": "a"}]})
     far = endpoint("10.0.0.2", hints={"forZones": [{"name": "b"}]})
-    assert _addresses(one, [slice_of("s", [near, far])]) == ["10.0.0.1"]
-    assert _addresses(one, [slice_of("s", [near, endpoint("10.0.0.3")])]) == ["10.0.0.1", "10.0.0.3"]
+    assert _addresses(web, [slice_of("s", [near, far])]) == ["10.0.0.1"]
+    assert _addresses(web, [slice_of("s", [near, endpoint("10.0.0.3")])]) == ["10.0.0.1", "10.0.0.3"]
     elsewhere = NodeView(name="w1", zone="c")
-    assert _addresses(one, [slice_of("s", [near, far])], elsewhere) == ["10.0.0.1", "10.0.0.2"]
+    assert _addresses(web, [slice_of("s", [near, far])], elsewhere) == ["10.0.0.1", "10.0.0.2"]
     nowhere = NodeView(name="w1")
-    assert _addresses(one, [slice_of("s", [near, far])], nowhere) == ["10.0.0.1", "10.0.0.2"]
+    assert _addresses(web, [slice_of("s", [near, far])], nowhere) == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_node_hints_come_before_zone_hints_from_1_34_on() -> None:
-    one = service("s", "10.96.0.5", trafficDistribution="PreferSameNode")
+    web = service("s", "10.96.0.5", trafficDistribution="PreferSameNode")
     here = endpoint("10.0.0.1", hints={"forNodes": [{"name": "w1"}], "forZones": [{"name": "a"}]})
     near = endpoint("10.0.0.2", "w2", hints={"forNodes": [{"name": "w2"}], "forZones": [{"name": "a"}]})
-    assert _addresses(one, [slice_of("s", [here, near])]) == ["10.0.0.1"]
+    assert _addresses(web, [slice_of("s", [here, near])]) == ["10.0.0.1"]
     older = NodeView(name="w1", zone="a", release=(1, 33))
-    assert _addresses(one, [slice_of("s", [here, near])], older) == ["10.0.0.1", "10.0.0.2"]
+    assert _addresses(web, [slice_of("s", [here, near])], older) == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_before_1_31_hints_need_the_service_s_word() -> None:
@@ -70,12 +70,12 @@ def test_before_1_31_hints_need_the_service_s_word() -> None:
 
 
 def test_the_terminating_fallback_takes_no_heed_of_hints() -> None:
-    one = service("s", "10.96.0.5")
+    web = service("s", "10.96.0.5")
     leaving = [
         endpoint("10.0.0.1", ready=False, terminating=True, hints={"forZones": [{"name": "a"}]}),
         endpoint("10.0.0.2", ready=False, terminating=True, hints={"forZones": [{"name": "b"}]}),
     ]
-    assert _addresses(one, [slice_of("s", leaving)]) == ["10.0.0.1", "10.0.0.2"]
+    assert _addresses(web, [slice_of("s", leaving)]) == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_slice_ports_are_joined_by_name_and_protocol() -> None:
@@ -83,12 +83,12 @@ def test_slice_ports_are_joined_by_name_and_protocol() -> None:
         {"name": "dns", "port": 53, "protocol": "UDP"},
         {"name": "dns-tcp", "port": 53, "protocol": "TCP"},
     ]
-    one = service("s", "10.96.0.5", ports)
+    web = service("s", "10.96.0.5", ports)
     slices = [
         slice_of("s", [endpoint("10.0.0.1")], [{"name": "dns", "port": 5353, "protocol": "UDP"}], name="s-a"),
         slice_of("s", [endpoint("10.0.0.2")], [{"name": "dns-tcp", "port": 5354, "protocol": "TCP"}], name="s-b"),
     ]
-    found = {item.frontend: item.cluster for item in expected(one, slices, NODE)}
+    found = {item.frontend: item.cluster for item in expected(web, slices, NODE)}
     assert found == {
         Frontend("10.96.0.5", "UDP", 53): (Backend("10.0.0.1", 5353),),
         Frontend("10.96.0.5", "TCP", 53): (Backend("10.0.0.2", 5354),),
@@ -96,19 +96,19 @@ def test_slice_ports_are_joined_by_name_and_protocol() -> None:
 
 
 def test_a_slice_without_a_port_number_serves_nobody() -> None:
-    one = service("s", "10.96.0.5")
-    (item,) = expected(one, [slice_of("s", [endpoint("10.0.0.1")], [{"name": "p80", "protocol": "TCP"}])], NODE)
+    web = service("s", "10.96.0.5")
+    (item,) = expected(web, [slice_of("s", [endpoint("10.0.0.1")], [{"name": "p80", "protocol": "TCP"}])], NODE)
     assert not item.any
-    (item,) = expected(one, [slice_of("s", [endpoint("10.0.0.1")], [])], NODE)
+    (item,) = expected(web, [slice_of("s", [endpoint("10.0.0.1")], [])], NODE)
     assert not item.any
 
 
 def test_an_address_listed_twice_counts_once_and_the_ready_one_wins() -> None:
-    one = service("s", "10.96.0.5")
+    web = service("s", "10.96.0.5")
     gone = endpoint("10.0.0.1", ready=False, serving=False, terminating=True, targetRef={"kind": "Pod", "name": "old"})
     new = endpoint("10.0.0.1", targetRef={"kind": "Pod", "name": "new"})
     for order in ([gone, new], [new, gone]):
-        (item,) = expected(one, [slice_of("s", order)], NODE)
+        (item,) = expected(web, [slice_of("s", order)], NODE)
         assert [view.pod for view in item.endpoints] == ["new"]
         assert item.cluster == (Backend("10.0.0.1", 80),)
 
@@ -123,7 +123,7 @@ def test_the_same_address_with_two_ports_is_two_backends() -> None:
 
 
 @pytest.mark.parametrize(
-    "one",
+    "web",
     [
         service("s", "None"),
         service("s", "", type="ExternalName", externalName="example.org"),
@@ -131,8 +131,8 @@ def test_the_same_address_with_two_ports_is_two_backends() -> None:
         service("s", "10.96.0.5", labels={"service.kubernetes.io/headless": ""}),
     ],
 )
-def test_some_services_are_not_for_kube_proxy(one: Any) -> None:
-    assert expected(one, [slice_of("s", [endpoint("10.0.0.1")])], NODE) == ()
+def test_some_services_are_not_for_kube_proxy(web: Any) -> None:
+    assert expected(web, [slice_of("s", [endpoint("10.0.0.1")])], NODE) == ()
 
 
 def test_slices_of_a_headless_service_are_not_watched() -> None:
@@ -142,7 +142,7 @@ def test_slices_of_a_headless_service_are_not_watched() -> None:
 
 
 def test_both_families_have_their_own_frontends_and_endpoints() -> None:
-    one = service(
+    web = service(
         "s",
         "10.96.0.5",
         [{"name": "p80", "port": 80, "protocol": "TCP", "nodePort": 30080}],
@@ -155,7 +155,7 @@ def test_both_families_have_their_own_frontends_and_endpoints() -> None:
         slice_of("s", [endpoint("10.0.0.1")]),
         slice_of("s", [endpoint("fd00::0001")], name="s-6", address_type="IPv6"),
     ]
-    found = {str(item.frontend): item for item in expected(one, slices, NODE)}
+    found = {str(item.frontend): item for item in expected(web, slices, NODE)}
     assert set(found) == {
         "10.96.0.5:80/tcp",
         "192.0.2.1:80/tcp",
@@ -171,15 +171,15 @@ def test_both_families_have_their_own_frontends_and_endpoints() -> None:
 
 
 def test_ip_mode_proxy_leaves_the_load_balancer_s_address_alone() -> None:
-    one = service("s", "10.96.0.5", type="LoadBalancer", ingress=[{"ip": "192.0.2.1", "ipMode": "Proxy"}])
-    assert {item.kind for item in expected(one, [slice_of("s", [endpoint("10.0.0.1")])], NODE)} == {"cluster-ip"}
+    web = service("s", "10.96.0.5", type="LoadBalancer", ingress=[{"ip": "192.0.2.1", "ipMode": "Proxy"}])
+    assert {item.kind for item in expected(web, [slice_of("s", [endpoint("10.0.0.1")])], NODE)} == {"cluster-ip"}
     vip = service("s", "10.96.0.5", type="LoadBalancer", ingress=[{"ip": "192.0.2.1", "ipMode": "VIP"}])
     kinds = {item.kind for item in expected(vip, [slice_of("s", [endpoint("10.0.0.1")])], NODE)}
     assert kinds == {"cluster-ip", "load-balancer"}
 
 
 def test_policy_local_short_circuits_pods_and_the_node() -> None:
-    one = service(
+    web = service(
         "s",
         "10.96.0.5",
         [{"name": "p80", "port": 80, "protocol": "TCP", "nodePort": 30080}],
@@ -187,7 +187,7 @@ def test_policy_local_short_circuits_pods_and_the_node() -> None:
         externalTrafficPolicy="Local",
     )
     slices = [slice_of("s", [endpoint("10.0.0.1", "w2")])]
-    (item,) = [item for item in expected(one, slices, NODE) if item.kind == "node-port"]
+    (item,) = [item for item in expected(web, slices, NODE) if item.kind == "node-port"]
     assert item.for_packet(TrafficOrigin.EXTERNAL, "203.0.113.1").verdict is PacketVerdict.DROP
     assert item.for_packet(TrafficOrigin.POD, "10.0.0.9").backends == (Backend("10.0.0.1", 80),)
     assert item.for_packet(TrafficOrigin.NODE, "192.168.0.2").masquerade is True
@@ -195,7 +195,7 @@ def test_policy_local_short_circuits_pods_and_the_node() -> None:
 
 
 def test_source_ranges_admit_by_address_whoever_sends() -> None:
-    one = service(
+    web = service(
         "s",
         "10.96.0.5",
         type="LoadBalancer",
@@ -203,7 +203,7 @@ def test_source_ranges_admit_by_address_whoever_sends() -> None:
         loadBalancerSourceRanges=["203.0.113.0/25", " 198.51.100.0/24"],
     )
     (item,) = [
-        item for item in expected(one, [slice_of("s", [endpoint("10.0.0.1")])], NODE) if item.kind == "load-balancer"
+        item for item in expected(web, [slice_of("s", [endpoint("10.0.0.1")])], NODE) if item.kind == "load-balancer"
     ]
     verdicts = [
         item.for_packet(TrafficOrigin.EXTERNAL, source).verdict

@@ -247,12 +247,12 @@ def test_a_rule_that_nothing_before_it_could_have_kept_the_packet_from_is_certai
 def test_a_policy_drop_is_certain_only_if_no_chain_before_it_may_accept(rule: str, certain: bool) -> None:
     before, filters, after = _several(["-A FORWARD -j POLICY", rule]).partition("*filter\n")
     text = before + filters + after.replace(":FORWARD ACCEPT", ":FORWARD DROP", 1)
-    found = [one for one in _ask(text).foreign if one.effect == "policy-drop"]
-    assert [one.certain for one in found] == [certain]
+    found = [rule for rule in _ask(text).foreign if rule.effect == "policy-drop"]
+    assert [rule.certain for rule in found] == [certain]
 
 
 def test_a_translation_behind_one_that_may_have_let_the_packet_out_is_possible() -> None:
     rule = "-A PREROUTING -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.2:80"
     text = _several([f"-A PREROUTING {SET} -j RETURN", rule], NAT)
-    assert [(one.effect, one.certain) for one in _ask(text).foreign] == [("dnat", False)]
-    assert [(one.effect, one.certain) for one in _ask(_with(rule, NAT)).foreign] == [("dnat", True)]
+    assert [(rule.effect, rule.certain) for rule in _ask(text).foreign] == [("dnat", False)]
+    assert [(found.effect, found.certain) for found in _ask(_with(rule, NAT)).foreign] == [("dnat", True)]

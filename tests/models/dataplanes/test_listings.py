@@ -45,7 +45,7 @@ def _kinds(text: str) -> list[Kind]:
 
 
 def _recognised(text: str) -> ServiceTable:
-    """By the way a file takes: told by its words, then parsed."""
+    """By the way a file takes: recognised by its words, then parsed."""
     (kind,) = _kinds(text)
     (table,) = parse(kind, text, node="w1", node_addresses=NODE.addresses)
     return table
@@ -60,8 +60,8 @@ def _outcome(
     return trace(table, Packet(source, origin, "TCP", address, 80))
 
 
-def _drift(table: ServiceTable, one: Service | None = None) -> DriftReport:
-    return drift(table, [one or service("web", "10.96.40.80", PORTS)], [SLICE], NODE)
+def _drift(table: ServiceTable, web: Service | None = None) -> DriftReport:
+    return drift(table, [web or service("web", "10.96.40.80", PORTS)], [SLICE], NODE)
 
 
 VERSION = "IP Virtual Server version 1.2.1 (size=4096)\n"
@@ -109,7 +109,7 @@ def test_what_ipvsadm_saves_is_the_table_it_lists() -> None:
     )
     table = _recognised(text)
     assert not table.not_understood
-    assert [(str(one.backend), one.share.as_integer_ratio()) for one in _outcome(table).backends] == [
+    assert [(str(backend.backend), backend.share.as_integer_ratio()) for backend in _outcome(table).backends] == [
         ("10.244.1.80:8080", (3, 4)),
         ("10.244.2.80:8080", (1, 4)),
     ]
@@ -127,8 +127,8 @@ def test_ipvs_lists_both_families_so_that_a_missing_one_is_missing() -> None:
         name="web-6",
         address_type="IPv6",
     )
-    lacking = drift(_recognised(text), [both], [SLICE, six], NODE)
-    assert [(row.kind, str(row.frontend)) for row in lacking.rows] == [
+    missing = drift(_recognised(text), [both], [SLICE, six], NODE)
+    assert [(row.kind, str(row.frontend)) for row in missing.rows] == [
         (DifferenceKind.FRONTEND_MISSING, "[fd00:10:96::80]:80/tcp")
     ]
     whole = text + "TCP  [fd00:10:96::80]:80 rr\n  -> [fd00:244::80]:8080 Masq 1 0 0\n"
@@ -140,7 +140,7 @@ def test_a_server_whose_weight_is_not_told_pins_nobody() -> None:
     templates, _ = ipvs.connections("IPVS connection entries\n" + text)
     assert pinned(templates, _recognised(VERSION + STATS)) == ()
     drained = "TCP  10.96.40.80:80 rr persistent 10800\n  -> 10.244.2.80:8080 Masq 0 1 0\n"
-    assert [one.weight for one in pinned(templates, _recognised(VERSION + drained))] == [0]
+    assert [connection.weight for connection in pinned(templates, _recognised(VERSION + drained))] == [0]
 
 
 def test_a_line_that_was_not_understood_leaves_its_frontend_alone_undecided() -> None:
@@ -218,7 +218,7 @@ def test_calico_admits_source_ranges_by_entries_of_their_own_in_any_order(order:
         f"192.0.2.50 port 80 proto 6 id 29 count 2 local 1 src 203.0.113.0/24\n{SLOTS}",
         f"192.0.2.50 port 80 proto 6 id 29 count 2 local 1 src 198.18.0.0/15\n{SLOTS}",
     ]
-    one = service(
+    web = service(
         "web",
         "10.96.40.80",
         PORTS,
@@ -229,9 +229,9 @@ def test_calico_admits_source_ranges_by_entries_of_their_own_in_any_order(order:
     table = _recognised("".join(entries[place] for place in order) + f"{HEAD}\n{SLOTS}")
     assert _outcome(table, TrafficOrigin.EXTERNAL, "203.0.113.9", "192.0.2.50").addresses == BOTH
     assert _outcome(table, TrafficOrigin.EXTERNAL, "198.51.100.9", "192.0.2.50").verdict is PacketVerdict.DROP
-    assert _drift(table, one).clean
+    assert _drift(table, web).clean
     opened = _recognised(f"{HEAD}\n{SLOTS}{HEAD.replace('10.96.40.80', '192.0.2.50')}\n")
-    assert {row.kind for row in _drift(opened, one).rows} == {DifferenceKind.SOURCE_RANGE_OPEN}
+    assert {row.kind for row in _drift(opened, web).rows} == {DifferenceKind.SOURCE_RANGE_OPEN}
 
 
 def test_cilium_s_frontend_map_names_ids_and_not_addresses_so_nothing_is_accused() -> None:
@@ -271,8 +271,8 @@ def test_only_a_global_service_may_have_backends_of_other_clusters() -> None:
     assert (row.kind, row.backend) == (DifferenceKind.STALE, Backend("10.8.0.5", 8080))
     everywhere = service("web", "10.96.40.80", PORTS, annotations={"service.cilium.io/global": "true"})
     assert _drift(_recognised(text), everywhere).clean
-    lacking = text.replace("2 => 10.244.2.80:8080/TCP (active)", "2 => 10.8.0.6:8080/TCP (active)")
-    assert DifferenceKind.MISSING in {row.kind for row in _drift(_recognised(lacking), everywhere).rows}
+    missing = text.replace("2 => 10.244.2.80:8080/TCP (active)", "2 => 10.8.0.6:8080/TCP (active)")
+    assert DifferenceKind.MISSING in {row.kind for row in _drift(_recognised(missing), everywhere).rows}
     remote = service(
         "web",
         "10.96.40.80",
@@ -300,7 +300,7 @@ def test_calico_gives_the_outside_every_backend_under_an_internal_policy_local()
     elsewhere = slice_of(
         "web", [endpoint("10.244.2.80", node="w2")], [{"name": "p80", "port": 8080, "protocol": "TCP"}]
     )
-    one = service("web", "10.96.40.80", PORTS, internalTrafficPolicy="Local")
-    assert drift(_recognised(text), [one], [elsewhere], NODE).clean
+    web = service("web", "10.96.40.80", PORTS, internalTrafficPolicy="Local")
+    assert drift(_recognised(text), [web], [elsewhere], NODE).clean
     stale = text.replace("10.244.2.80", "10.244.2.81")
-    assert {row.kind for row in drift(_recognised(stale), [one], [elsewhere], NODE).rows} == {DifferenceKind.STALE}
+    assert {row.kind for row in drift(_recognised(stale), [web], [elsewhere], NODE).rows} == {DifferenceKind.STALE}

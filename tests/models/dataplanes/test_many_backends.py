@@ -74,7 +74,7 @@ def test_every_backend_of_a_thousand_has_its_share(made: Callable[[int, int], Se
 def test_a_chain_that_a_cut_dump_lacks_is_a_doubt_and_the_others_keep_their_shares(
     made: Callable[[int, int], ServiceTable], lines: int
 ) -> None:
-    """Every branch that meets a missing chain may go on to the next rule: two to the power of 900 ways, if told apart."""
+    """Every branch that meets a missing chain may go on to the next rule: two to the power of 900 ways, if distinguished."""
     outcome = trace(made(1000, 100), CLIENT)
     assert len(outcome.undecided) == lines
     reached = {share.backend: share.share for share in outcome.backends}

@@ -1,4 +1,4 @@
-"""Which data plane is in use is told by evidence, and what another left behind is told apart from it."""
+"""Which data plane is in use is read off the evidence, and what another left behind is kept apart from it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.models.dataplanes.material import ORACLE, case_text, recorded, record
 
 def _tables(name: str, node: str) -> list[ServiceTable]:
     view = recorded_nodes(name)[node]
-    held: list[ServiceTable] = []
+    tables: list[ServiceTable] = []
     for kind, file in ((Kind.IPTABLES_SAVE, "iptables-save.txt"), (Kind.NFT_LIST, "nft-ruleset.txt")):
-        held += parse(kind, recorded(name, f"{node}.{file}"), node=node, node_addresses=view.addresses)
-    return held
+        tables += parse(kind, recorded(name, f"{node}.{file}"), node=node, node_addresses=view.addresses)
+    return tables
 
 
 def test_the_log_line_names_the_proxier_and_the_release() -> None:

@@ -91,7 +91,7 @@ def _asked(
 def test_a_condition_that_addresses_do_not_decide_drops_nobody_for_certain(rule: str) -> None:
     outcome = _asked(rule)
     assert outcome.verdict is PacketVerdict.NONE
-    assert [(one.effect, one.certain) for one in outcome.foreign] == [("drop", False)]
+    assert [(rule.effect, rule.certain) for rule in outcome.foreign] == [("drop", False)]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_condition_that_addresses_do_not_decide_drops_nobody_for_certain(rule:
 def test_a_statement_that_changes_something_lets_the_verdict_behind_it_stand(before: str) -> None:
     outcome = _asked(f"{before} drop")
     assert outcome.verdict is PacketVerdict.DROP
-    assert {one.effect for one in outcome.foreign if one.certain} == {"drop"}
+    assert {rule.effect for rule in outcome.foreign if rule.certain} == {"drop"}
 
 
 def test_a_translation_to_a_place_that_a_map_names_is_undecided_where_it_is_met() -> None:

@@ -68,13 +68,13 @@ def test_the_truth_table_of_endpoints(row: dict[str, Any]) -> None:
         fields["internalTrafficPolicy"] = row["iTP"]
     if "eTP" in row:
         fields["externalTrafficPolicy"] = row["eTP"]
-    one = service("svc", TRUTH["service"]["clusterIP"], **fields)
+    asked = service("svc", TRUTH["service"]["clusterIP"], **fields)
     endpoints = [
         endpoint(address, node, bool(ready), bool(serving), bool(terminating))
         for address, node, ready, serving, terminating in row["endpoints"]
     ]
     slices = [slice_of("svc", endpoints)] if endpoints else []
-    by_kind = {item.kind: item for item in expected(one, slices, NodeView(name=TRUTH["node"]))}
+    by_kind = {item.kind: item for item in expected(asked, slices, NodeView(name=TRUTH["node"]))}
 
     def answer(kind: str, origin: TrafficOrigin, source: str) -> str:
         want = by_kind[kind].for_packet(origin, source)

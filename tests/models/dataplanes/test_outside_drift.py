@@ -152,7 +152,7 @@ OLD_VIEW = NodeView(name="w1", addresses=frozenset({"192.168.10.4"}), release=(1
     [("", set()), ("-A KUBE-FIREWALL -m mark --mark 0x8000/0x8000 -j DROP\n", {"0.0.0.0:30080/tcp"})],
 )
 def test_an_old_release_drops_what_it_marks_where_the_kubelet_does(lost: str, places: set[str]) -> None:
-    one = service(
+    web = service(
         "web",
         "10.96.40.80",
         [{**OLD_PORT, "nodePort": 30080}],
@@ -163,7 +163,7 @@ def test_an_old_release_drops_what_it_marks_where_the_kubelet_does(lost: str, pl
         ingress=[{"ip": "192.0.2.50"}],
     )
     table = fullest(Kind.IPTABLES_SAVE, OLD.replace(lost, "") if lost else OLD, "w1", OLD_VIEW.addresses)
-    report = drift(table, [one], [OLD_SLICE], OLD_VIEW)
+    report = drift(table, [web], [OLD_SLICE], OLD_VIEW)
     assert report.decided
     assert {str(row.frontend) for row in report.rows} == places
 
@@ -179,10 +179,10 @@ def test_an_old_release_gives_an_external_ip_to_the_outside_alone(backend: str, 
     last = "-A KUBE-SERVICES -m addrtype"
     text = OLD.replace(last, rules + last).replace("-d 192.0.2.50/32", "-d 192.0.2.51/32")
     text = "".join(line for line in text.splitlines(keepends=True) if "192.0.2.51" not in line and "30080" not in line)
-    one = service("web", "10.96.40.80", [OLD_PORT], namespace="shop", externalIPs=["203.0.113.80"])
+    web = service("web", "10.96.40.80", [OLD_PORT], namespace="shop", externalIPs=["203.0.113.80"])
     changed = text.replace("--to-destination 10.244.2.80", f"--to-destination {backend}")
     table = fullest(Kind.IPTABLES_SAVE, changed, "w1", OLD_VIEW.addresses)
-    report = drift(table, [one], [OLD_SLICE], OLD_VIEW)
+    report = drift(table, [web], [OLD_SLICE], OLD_VIEW)
     assert report.decided
     found = [row for row in report.rows if str(row.frontend).startswith("203.0.113.80")]
     assert len([row for row in found if row.kind in (DifferenceKind.STALE, DifferenceKind.MISSING)]) == rows

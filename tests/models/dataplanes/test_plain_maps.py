@@ -65,13 +65,13 @@ def test_a_virtual_server_without_real_servers_refuses() -> None:
 
 
 def test_ipvs_drift_names_the_stale_the_missing_and_the_lost_affinity() -> None:
-    one = service("s", "10.96.0.5", sessionAffinity="ClientIP")
+    web = service("s", "10.96.0.5", sessionAffinity="ClientIP")
     slices = [slice_of("s", [endpoint("10.0.0.1"), endpoint("10.0.0.2")])]
     text = "TCP  10.96.0.5:80 rr persistent 10800\n  -> 10.0.0.1:80 Masq 1 0 0\n  -> 10.0.0.2:80 Masq 1 0 0\n"
     node = NodeView(name="w1")
-    assert drift(_table(Kind.IPVSADM_LN, text), [one], slices, node).clean
+    assert drift(_table(Kind.IPVSADM_LN, text), [web], slices, node).clean
     changed = text.replace("10.0.0.2", "10.0.0.3").replace(" persistent 10800", "")
-    rows = drift(_table(Kind.IPVSADM_LN, changed), [one], slices, node).rows
+    rows = drift(_table(Kind.IPVSADM_LN, changed), [web], slices, node).rows
     assert {(row.kind, row.backend) for row in rows} == {
         (DifferenceKind.STALE, Backend("10.0.0.3", 80)),
         (DifferenceKind.MISSING, Backend("10.0.0.2", 80)),
@@ -82,14 +82,14 @@ def test_ipvs_drift_names_the_stale_the_missing_and_the_lost_affinity() -> None:
 
 def test_a_node_port_of_ipvs_stands_once_per_address_of_the_node() -> None:
     ports = [{"name": "p80", "port": 80, "protocol": "TCP", "nodePort": 30080}]
-    one = service("s", "10.96.0.5", ports, type="NodePort")
+    web = service("s", "10.96.0.5", ports, type="NodePort")
     slices = [slice_of("s", [endpoint("10.0.0.1")])]
     text = "".join(
         f"TCP  {address} rr\n  -> 10.0.0.1:80 Masq 1 0 0\n"
         for address in ("10.96.0.5:80", "192.168.0.2:30080", "172.17.0.1:30080")
     )
     addresses = frozenset({"192.168.0.2"})
-    report = drift(_table(Kind.IPVSADM_LN, text, addresses), [one], slices, NodeView(name="w1", addresses=addresses))
+    report = drift(_table(Kind.IPVSADM_LN, text, addresses), [web], slices, NodeView(name="w1", addresses=addresses))
     assert report.clean
 
 
@@ -137,10 +137,10 @@ def test_cilium_s_list_in_json_is_the_same_table() -> None:
         return {"ip": host.strip("[]"), "port": int(port), "protocol": protocol}
 
     def entry(front: dict[str, object], backends: list[tuple[str, str]], **flags: str) -> dict[str, object]:
-        held = [{**address(text, str(front["protocol"])), "state": state} for text, state in backends]
+        addresses = [{**address(text, str(front["protocol"])), "state": state} for text, state in backends]
         return {
             "spec": {},
-            "status": {"realized": {"frontend-address": front, "backend-addresses": held, "flags": flags}},
+            "status": {"realized": {"frontend-address": front, "backend-addresses": addresses, "flags": flags}},
         }
 
     document = [
@@ -214,10 +214,12 @@ def test_a_slot_beyond_the_count_takes_no_new_connection_and_a_lost_backend_drop
 
 def test_backend_ids_in_text_and_json() -> None:
     text = "ID    BACKEND ADDRESS\n501   tcp://10.196.158.2:8443\n502   ANY://[fd00::1]:80\n"
-    held, bad = cilium.backends(text)
-    assert held == {501: Backend("10.196.158.2", 8443), 502: Backend("fd00::1", 80)}
+    backends, bad = cilium.backends(text)
+    assert backends == {501: Backend("10.196.158.2", 8443), 502: Backend("fd00::1", 80)}
     assert not bad
-    assert cilium.backends(json.dumps({"501": ["tcp://10.196.158.2:8443"], "502": ["ANY://[fd00::1]:80"]}))[0] == held
+    assert (
+        cilium.backends(json.dumps({"501": ["tcp://10.196.158.2:8443"], "502": ["ANY://[fd00::1]:80"]}))[0] == backends
+    )
 
 
 GROUPED = """10.96.77.14 port 80 proto 6 id 29 count 2 local 1

@@ -135,12 +135,12 @@ def test_no_json_rule_or_element_of_a_service_is_lost_in_silence(mode: str, node
             assert report.rows, item
             assert len({row.service for row in report.rows}) == 1
         for name_of in ("set", "map"):
-            held = item.get(name_of, {})
-            for number in range(len(held.get("elem", ())) if held.get("name") != "nodeport-ips" else 0):
-                fewer = {**held, "elem": held["elem"][:number] + held["elem"][number + 1 :]}
+            named = item.get(name_of, {})
+            for number in range(len(named.get("elem", ())) if named.get("name") != "nodeport-ips" else 0):
+                fewer = {**named, "elem": named["elem"][:number] + named["elem"][number + 1 :]}
                 left = [*items[:place], {name_of: fewer}, *items[place + 1 :]]
                 report = _drift(mode, node, kind, json.dumps({"nftables": left}))
-                assert report.rows, held["elem"][number]
+                assert report.rows, named["elem"][number]
 
 
 @pytest.mark.parametrize("name", ["iptables-save.nf_tables.txt", "iptables-legacy-save-c.txt"])

@@ -16,9 +16,9 @@ RULES = ["0:\tfrom all lookup local", "32766:\tfrom all lookup main", "32767:\tf
 
 
 def _way(lines: list[str], target: str, source: str = "", rules: list[str] = RULES) -> str:
-    held, bad = routes.read([*rules, *lines])
+    tables, bad = routes.read([*rules, *lines])
     assert bad == []
-    found = way(held, target, source)
+    found = way(tables, target, source)
     return "open" if found.open else "dead" if found.dead else found.route.device if found.route else "none"
 
 
@@ -106,20 +106,20 @@ def test_the_kernel_takes_the_same_way(seed: int) -> None:
         asks.append((address, source))
     lines = [f"echo '? {a} {s}'; ip route get {a} from {s} 2>&1" for a, s in asks]
     shown = "echo '# tables'; ip -4 rule; ip -4 route show table all; ip -6 rule; ip -6 route show table all"
-    script = "\n".join([*(f"{one} 2>/dev/null" for one in setup), *lines, shown])
+    script = "\n".join([*(f"{command} 2>/dev/null" for command in setup), *lines, shown])
     done = subprocess.run(["unshare", "-n", "sh", "-c", script], capture_output=True, text=True, check=True, timeout=60)
     answers, _, tables = done.stdout.partition("# tables\n")
-    held, bad = routes.read(tables.splitlines())
+    parsed, bad = routes.read(tables.splitlines())
     assert bad == []
     for answer in answers.split("? ")[1:]:
-        head, _, said = answer.partition("\n")
+        head, _, rest = answer.partition("\n")
         address, source = head.split()
-        found = way(held, address, source)
+        found = way(parsed, address, source)
         assert not found.open
-        devices = [f"d{number}" for number in range(3) if f"dev d{number} " in said]
-        expected = devices[0] if devices and "Error" not in said and "unreachable" not in said else "dead"
+        devices = [f"d{number}" for number in range(3) if f"dev d{number} " in rest]
+        expected = devices[0] if devices and "Error" not in rest and "unreachable" not in rest else "dead"
         got = "dead" if found.dead else found.route.device if found.route else ""
-        assert got == expected, (head, said, found)
+        assert got == expected, (head, rest, found)
 
 
 def _network(address: str, length: int) -> str:

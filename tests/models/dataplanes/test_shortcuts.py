@@ -194,7 +194,7 @@ def _picture(rules: Ruleset) -> object:
                     )
                     for chain in table.chains.values()
                 },
-                {key: (held.elements, held.prefixes, held.flags, held.timeout) for key, held in table.sets.items()},
+                {key: (set_.elements, set_.prefixes, set_.flags, set_.timeout) for key, set_ in table.sets.items()},
             )
             for name, table in rules.tables.items()
         },

@@ -72,9 +72,9 @@ def test_with_every_term_known_the_reference_experiment_holds() -> None:
 
 def test_the_reference_experiment_by_its_manifest_alone_is_open_and_never_lost() -> None:
     found = of(workload(container(sleep=10)))
-    assert found.outcome is BudgetOutcome.OPEN
-    assert {one.name: one.largest for one in found.limits} == {PROPAGATION: 10, LONGEST: 10, SHUTDOWN: 10}
-    assert {one.name: one.finishing for one in found.limits} == {PROPAGATION: None, LONGEST: 20, SHUTDOWN: None}
+    assert found.outcome is BudgetOutcome.UNDETERMINED
+    assert {limit.name: limit.largest for limit in found.limits} == {PROPAGATION: 10, LONGEST: 10, SHUTDOWN: 10}
+    assert {limit.name: limit.finishing for limit in found.limits} == {PROPAGATION: None, LONGEST: 20, SHUTDOWN: None}
 
 
 def test_without_any_service_the_load_balancer_is_unknown_and_with_one_it_is_none() -> None:
@@ -96,19 +96,19 @@ def test_load_balancer_settings_beside_the_manifest_make_the_removal_term() -> N
 def test_a_request_longer_than_the_hook_is_lost_only_where_the_application_exits() -> None:
     made = workload(container(sleep=10), grace=60)
     longest: Terms = {**ALL, "longest": 30.0}
-    assert of(made, OnSignal.EXIT, **longest).outcome is BudgetOutcome.LOST
+    assert of(made, OnSignal.EXIT, **longest).outcome is BudgetOutcome.DOES_NOT_HOLD
     assert of(made, OnSignal.FINISH, **longest).outcome is BudgetOutcome.HOLDS
-    assert of(made, None, **longest).outcome is BudgetOutcome.OPEN
+    assert of(made, None, **longest).outcome is BudgetOutcome.UNDETERMINED
 
 
 def test_an_ignored_signal_never_ends_in_order() -> None:
     found = of(workload(container(sleep=10)), OnSignal.IGNORE, **ALL)
-    assert (found.outcome, found.margins.orderly_end, found.patch) == (BudgetOutcome.LOST, None, None)
+    assert (found.outcome, found.margins.graceful_exit, found.patch) == (BudgetOutcome.DOES_NOT_HOLD, None, None)
 
 
 def test_a_second_container_on_the_path_without_a_hook_ends_the_path_at_once() -> None:
     both = workload(container(sleep=10), container("envoy", port=9901))
-    assert of(both, OnSignal.EXIT, **ALL).outcome is BudgetOutcome.LOST
+    assert of(both, OnSignal.EXIT, **ALL).outcome is BudgetOutcome.DOES_NOT_HOLD
     aside = workload(container(sleep=10), container("shipper", port=None))
     assert of(aside, OnSignal.EXIT, **ALL).outcome is BudgetOutcome.HOLDS
 
@@ -121,16 +121,16 @@ def test_a_sidecar_proxy_is_signalled_last_and_takes_nothing_from_the_path() -> 
 def test_an_init_container_that_ends_before_the_others_start_is_no_sidecar() -> None:
     subject = subject_of(workload(container(sleep=10), sidecars=[container("migrate", sleep=99)]), ())
     assert subject is not None
-    assert [one.name for one in subject.containers] == ["app"]
+    assert [container.name for container in subject.containers] == ["app"]
 
 
 def test_a_hook_of_unknown_length_accuses_nobody_unless_no_length_would_hold() -> None:
     hook = {"preStop": {"httpGet": {"path": "/drain", "port": 8080}}}
     made = workload(container(lifecycle=hook), grace=20)
     quick: Terms = {**ALL, "removal": 15.0, "longest": 2.0}
-    assert of(made, OnSignal.EXIT, **quick).outcome is BudgetOutcome.OPEN
+    assert of(made, OnSignal.EXIT, **quick).outcome is BudgetOutcome.UNDETERMINED
     slow: Terms = {**ALL, "removal": 25.0}
-    assert of(made, OnSignal.EXIT, **slow).outcome is BudgetOutcome.LOST
+    assert of(made, OnSignal.EXIT, **slow).outcome is BudgetOutcome.DOES_NOT_HOLD
 
 
 def test_the_grace_period_is_thirty_seconds_unless_it_is_set() -> None:
@@ -149,7 +149,7 @@ def test_at_its_limit_an_unknown_leaves_no_margin_negative_and_beyond_it_some(
     known: Terms = {"removal": float(removal), "longest": float(longest), "shutdown": float(shutdown)}
     made = workload(container(sleep=sleep), grace=grace)
     found = of(made, on_signal, **known)
-    if found.outcome is BudgetOutcome.LOST:
+    if found.outcome is BudgetOutcome.DOES_NOT_HOLD:
         return
     for limit in found.limits:
         behaviours = (
@@ -198,12 +198,12 @@ def test_a_hook_without_an_end_is_lost_wherever_it_stands_and_is_the_first_to_ch
 ) -> None:
     endless = {"preStop": {"exec": {"command": ["sleep", "infinity"]}}}
     on_path = of(workload(container(lifecycle=endless)), on_signal=on_signal, **ALL)
-    assert on_path.outcome is BudgetOutcome.LOST
+    assert on_path.outcome is BudgetOutcome.DOES_NOT_HOLD
     assert "container app (it never ends)" in on_path.first
     assert on_path.patch is not None
     beside = container("log", port=None, restartPolicy="Always", lifecycle=endless)
     sidecar = of(workload(container(sleep=10), sidecars=[beside]), on_signal=on_signal, **ALL)
-    assert sidecar.outcome is BudgetOutcome.LOST
+    assert sidecar.outcome is BudgetOutcome.DOES_NOT_HOLD
     assert "container log (it never ends)" in sidecar.first
     assert sidecar.patch is None
 
@@ -211,7 +211,9 @@ def test_a_hook_without_an_end_is_lost_wherever_it_stands_and_is_the_first_to_ch
 def test_a_patch_leaves_room_for_the_hook_of_a_sidecar() -> None:
     slow = container("log", port=None, sleep=50, restartPolicy="Always")
     found = of(workload(container(sleep=10), sidecars=[slow]), on_signal=OnSignal.EXIT, **ALL)
-    assert found.outcome is BudgetOutcome.LOST
+    assert found.outcome is BudgetOutcome.DOES_NOT_HOLD
     assert found.patch is not None
-    mended = of(workload(container(sleep=10), sidecars=[slow], grace=found.patch.grace), on_signal=OnSignal.EXIT, **ALL)
-    assert mended.outcome is BudgetOutcome.HOLDS
+    patched = of(
+        workload(container(sleep=10), sidecars=[slow], grace=found.patch.grace), on_signal=OnSignal.EXIT, **ALL
+    )
+    assert patched.outcome is BudgetOutcome.HOLDS

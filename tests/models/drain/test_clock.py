@@ -1,4 +1,4 @@
-"""The clock of one deletion and its three margins, against the kubelet's arithmetic done by hand."""
+"""The shutdown timeline and its three margins, against the kubelet's arithmetic done by hand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_sidecar_is_signalled_after_all_others_ended_or_at_the_end_of_the_grac
 
 def _margins(hook: float, grace: float, load: DrainDemand, on_signal: OnSignal) -> tuple[float, float, float | None]:
     found = margins([stop("c", hook, grace)], [], grace, load, on_signal)
-    return found.new_connections, found.requests, found.orderly_end
+    return found.new_connections, found.requests, found.graceful_exit
 
 
 def test_the_reference_experiment() -> None:
@@ -51,7 +51,7 @@ def test_the_reference_experiment() -> None:
     assert end is None
 
 
-def test_a_hook_longer_than_the_grace_period_leaves_no_orderly_end() -> None:
+def test_a_hook_longer_than_the_grace_period_leaves_no_graceful_exit() -> None:
     assert _margins(45, 30, DrainDemand(), OnSignal.FINISH) == (30, 32, -15)
 
 
@@ -59,7 +59,7 @@ def test_the_earliest_signal_on_the_path_counts_and_others_only_have_to_end() ->
     waiting, at_once = stop("app", 10, 20), stop("proxy", 0, 20)
     assert margins([waiting, at_once], [], 20, DrainDemand(drained=1), OnSignal.EXIT).new_connections == -1
     aside = margins([waiting], [stop("log", 25, 20)], 20, DrainDemand(drained=1), OnSignal.EXIT)
-    assert (aside.new_connections, aside.orderly_end) == (9, -5)
+    assert (aside.new_connections, aside.graceful_exit) == (9, -5)
 
 
 seconds = st.floats(min_value=0, max_value=600)
@@ -88,11 +88,11 @@ def test_the_application_always_has_two_seconds_between_signal_and_kill(hook: fl
 def test_a_container_ends_between_its_signal_and_its_kill_or_by_the_kill(
     hook: int, grace: int, drained: int, longest: int, shutdown: int, on_signal: OnSignal
 ) -> None:
-    one, load = stop("app", hook, grace), DrainDemand(drained, longest, shutdown)
-    at = ended(one, load, on_signal)
-    assert one.signal <= at <= one.kill
+    app, load = stop("app", hook, grace), DrainDemand(drained, longest, shutdown)
+    at = ended(app, load, on_signal)
+    assert app.signal <= at <= app.kill
     if on_signal is OnSignal.IGNORE:
-        assert at == one.kill
-    found = margins([one], [], grace, load, on_signal)
-    if found.orderly_end is not None and found.orderly_end >= 0:
+        assert at == app.kill
+    found = margins([app], [], grace, load, on_signal)
+    if found.graceful_exit is not None and found.graceful_exit >= 0:
         assert at <= grace

@@ -89,14 +89,14 @@ def test_the_divergence_names_the_candidate_its_answers_and_both_rules() -> None
 
 def test_each_mend_is_run_and_names_whom_it_helps() -> None:
     comparison = compare(NAME, Environment(resolv_conf=CONF), poisoned(0))
-    mends = {mend.kind: mend for mend in comparison.mends}
-    assert {"trailing-dot", "short-name", "ndots", "search"} <= mends.keys()
+    fixes = {fix.kind: fix for fix in comparison.fixes}
+    assert {"trailing-dot", "short-name", "ndots", "search"} <= fixes.keys()
     for kind in ("trailing-dot", "ndots"):
-        assert "musl" in mends[kind].mended
-        assert not mends[kind].still
-        assert mends[kind].queries == (2 if kind == "trailing-dot" else mends[kind].queries)
-    assert set(mends["short-name"].broken) == {"node-resolve4", "dnspython", "nginx"}
-    assert mends["short-name"].queries == 2
+        assert "musl" in fixes[kind].fixed
+        assert not fixes[kind].still
+        assert fixes[kind].queries == (2 if kind == "trailing-dot" else fixes[kind].queries)
+    assert set(fixes["short-name"].broken) == {"node-resolve4", "dnspython", "nginx"}
+    assert fixes["short-name"].queries == 2
 
 
 @pytest.mark.parametrize("resolver", SEARCHING)

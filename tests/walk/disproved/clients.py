@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from svcpath.reports.report import FindingRecord
+from svcpath.reports import records
 from tests.walk.disproved.worlds import World, edit
 
 
 @edit("SP211")
-def _sp211(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp211(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     client = made.get("Pod", "client")
     addresses = [one["ip"] for one in client["status"]["podIPs"]]
     other = "10.244.1.77" if all(":" in one for one in addresses) else "fd00:244:1::77"
@@ -15,7 +15,7 @@ def _sp211(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP318")
-def _sp318(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp318(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     for held in made.of("EndpointSlice"):
         for one in held["endpoints"]:
             one["conditions"] = {"ready": True, "serving": True, "terminating": False}

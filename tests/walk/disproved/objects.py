@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
-from svcpath.reports.report import FindingRecord
+from svcpath.reports import records
 from tests.fixtures.objects import Obj, endpoint_slice, pod, service
 from tests.fixtures.proc_net import proc_net
 from tests.walk.disproved.worlds import World, edit
@@ -61,7 +61,7 @@ def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
 
 
 @edit("SP301", "SP304")
-def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp301_sp304(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     if words["service"] not in {one["metadata"]["name"] for one in made.of("Service")}:
         made.add(service(words["service"]))["metadata"]["namespace"] = words["namespace"]
     selector = service_of(made, words)["spec"].setdefault("selector", {"app": "any"})
@@ -78,19 +78,19 @@ def _sp301_sp304(made: World, finding: FindingRecord, words: dict[str, str]) -> 
 
 
 @edit("SP302", "SP308")
-def _sp302_sp308(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp302_sp308(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     add_slice(made, words)
 
 
 @edit("SP303", "SP315", "SP409")
-def _sp303_sp315_sp409(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp303_sp315_sp409(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     for one in _slices(made, words):
         made.objects.remove(one)
     made.settle()
 
 
 @edit("SP305", "SP314", "SP316", "SP505")
-def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp305_sp314_sp316_sp505(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     for one in _mine(made, words):
         _ready(one)
     service_of(made, words)["spec"].pop("publishNotReadyAddresses", None)
@@ -100,7 +100,7 @@ def _sp305_sp314_sp316_sp505(made: World, finding: FindingRecord, words: dict[st
 
 
 @edit("SP306", "SP319")
-def _sp306(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp306(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     address = _last_word(words)
     for one in _slices(made, words):
         for each in one["endpoints"]:
@@ -117,7 +117,7 @@ def _last_word(words: Mapping[str, str]) -> str:
 
 
 @edit("SP307")
-def _sp307(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp307(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     name = re.search(r"endpointslice ([\w.-]+) ", words["command"])
     assert name
     one = made.get("EndpointSlice", name[1])
@@ -125,7 +125,7 @@ def _sp307(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP309")
-def _sp309(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp309(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     ghosts = [
         (one, each)
         for one in _slices(made, words)
@@ -140,7 +140,7 @@ def _sp309(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP310")
-def _sp310(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp310(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     for number, one in enumerate(_mine(made, words), 1):
         one["status"]["podIPs"].append({"ip": f"fd00:244:9::{number:x}"})
         one["spec"].setdefault("nodeName", "w1")
@@ -153,24 +153,24 @@ def _sp310(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP311")
-def _sp311(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp311(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     wanted = words["command"].rpartition(" ")[2]
     made.add(copy.deepcopy(service_of(made, words)))["metadata"]["name"] = wanted
 
 
 @edit("SP312")
-def _sp312(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp312(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     addresses = [{"ip": ip} for one in _slices(made, words) for each in one["endpoints"] for ip in each["addresses"]]
     made.get("Endpoints", words["service"])["subsets"][0]["addresses"] = addresses
 
 
 @edit("SP313")
-def _sp313(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp313(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     made.get("Endpoints", words["service"])["metadata"]["annotations"] = {}
 
 
 @edit("SP401", "SP402")
-def _sp401_sp402(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp401_sp402(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     service_port = next(one for one in service_of(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
     for one in _mine(made, words):
         first = one["spec"]["containers"][0]["ports"][0]
@@ -184,7 +184,7 @@ def _sp401_sp402(made: World, finding: FindingRecord, words: dict[str, str]) -> 
 
 
 @edit("SP406")
-def _sp406(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp406(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     for one in _mine(made, words):
         ports = [each for container in one["spec"]["containers"] for each in container["ports"]]
         for number, each in enumerate(ports[1:], 1):
@@ -192,7 +192,7 @@ def _sp406(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP403", "SP404", "SP405", "SP408", "SP410")
-def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp403_sp404_sp405_sp408_sp410(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     number = re.search(r":([0-9A-F]{4}) ", words["command"])
     assert number
     protocol = "udp" if "/proc/net/udp" in words["command"] else "tcp"
@@ -219,7 +219,7 @@ def _sp403_sp404_sp405_sp408_sp410(made: World, finding: FindingRecord, words: d
 
 
 @edit("SP407", "SP411")
-def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp407_sp411(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     wanted = service_of(made, words)["spec"]["ports"][0]
     for one in _slices(made, words):
         for each in one["ports"]:
@@ -227,7 +227,7 @@ def _sp407_sp411(made: World, finding: FindingRecord, words: dict[str, str]) -> 
 
 
 @edit("SP119")
-def _sp119(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp119(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     """The Service is in the namespace that the name means too."""
     words_of = shlex.split(words["command"])
     other = made.add(copy.deepcopy(made.get("Service", words["service"])))
@@ -235,32 +235,32 @@ def _sp119(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP201")
-def _sp201(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp201(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     made.add(copy.deepcopy(made.get("Service")))["metadata"]["name"] = words["service"]
     made.settle()
 
 
 @edit("SP204")
-def _sp204(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp204(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     spec = service_of(made, words)["spec"]
     spec["externalName"] = "db.example.com"
     spec.pop("selector", None)
 
 
 @edit("SP206")
-def _sp206(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp206(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     ports = service_of(made, words)["spec"]["ports"]
     ports[0]["port"] = 8443
 
 
 @edit("SP504")
-def _sp504(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp504(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     name = _last_word(words)
     made.get("Node", name)["status"]["conditions"][0]["status"] = "True"
 
 
 @edit("SP702", "SP704")
-def _sp702_sp704(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp702_sp704(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     one = made.get("Deployment")
     wanted = one["spec"]["replicas"]
     one["status"] = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), wanted)
@@ -274,30 +274,30 @@ def rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:
 
 
 @edit("SP606", "SP703")
-def _sp606_sp703(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp606_sp703(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     gone = re.search(r"src=([\d.]+)", words["command"])
     assert gone
     rewrite(made, r"src=.*dst=", lambda text: "".join(x for x in text.splitlines(True) if f"src={gone[1]} " not in x))
 
 
 @edit("SP622")
-def _sp622(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp622(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     add_slice(made, words)
     made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = finding.sentence.partition(":")[0].split(", ")[0]
 
 
 @edit("SP611")
-def _sp611(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp611(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     rewrite(made, "conn_reuse_mode", lambda text: text.replace("conn_reuse_mode = 1", "conn_reuse_mode = 0"))
 
 
 @edit("SP617")
-def _sp617(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp617(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     rewrite(made, "bridge-nf", lambda text: text.replace("iptables = 0", "iptables = 1"))
     rewrite(made, "rp_filter", lambda text: text.replace("rp_filter = 1", "rp_filter = 2"))
     rewrite(made, "_count", lambda text: text.replace("_count = 262144", "_count = 151"))
 
 
 @edit("SP317")
-def _sp317(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp317(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     add_slice(made, words, "192.0.2.7")

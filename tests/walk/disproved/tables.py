@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from svcpath.reports.report import FindingRecord
+from svcpath.reports import records
 from tests.walk.disproved.objects import add_slice, rewrite, service_of
 from tests.walk.disproved.worlds import World, edit
 
@@ -17,7 +17,7 @@ def _without(pattern: str) -> Callable[[str], str]:
 
 
 @edit("SP601")
-def _sp601(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp601(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     """The frontend has the rule that the cluster IP has."""
     address = finding.sentence.partition("no rule takes ")[2].partition(":")[0]
     own = service_of(made, words)["spec"]["clusterIP"]
@@ -35,7 +35,7 @@ def _sp601(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP602", "SP607")
-def _sp602_sp607(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp602_sp607(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     """Nobody refuses or drops; of another mode nothing is left."""
     own = re.escape(f"-d {service_of(made, words)['spec']['clusterIP']}/")
     left = r"-j (DROP|REJECT)" if finding.code == "SP602" else rf"KUBE-SERVICES -d|{own}"
@@ -43,7 +43,7 @@ def _sp602_sp607(made: World, finding: FindingRecord, words: dict[str, str]) -> 
 
 
 @edit("SP603")
-def _sp603(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp603(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     """The Service's own chain does not send there; another Service's may go on doing so."""
     gone = r"(10\.244\.1\.13|\[fd00:244:1::d\]):8080"
     rewrite(made, _SAVED, _without(rf'"{words["namespace"]}/{words["service"]} -> {gone}"'))
@@ -51,7 +51,7 @@ def _sp603(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP604")
-def _sp604(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp604(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     backend = finding.sentence.partition("the dump lacks ")[2].partition(" ")[0]
     step = re.search(r"KUBE-SEP-\w+", words["command"])
     assert step
@@ -67,13 +67,13 @@ def _sp604(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP605")
-def _sp605(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp605(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     pattern = r"(?m)^(kubeproxy_sync_proxy_rules_last_(?:queued_)?timestamp_seconds) .*$"
     rewrite(made, "kubeproxy_sync", lambda text: re.sub(pattern, r"\1 1999999999", text))
 
 
 @edit("SP608")
-def _sp608(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp608(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     add_slice(made, words)
     name = words["command"].rpartition("-- ")[2]
     made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = name
@@ -81,17 +81,17 @@ def _sp608(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
 
 
 @edit("SP610")
-def _sp610(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp610(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     rewrite(made, "IPVS connection entries", _without(r"10\.244\.1\.80"))
 
 
 @edit("SP612")
-def _sp612(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp612(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     rewrite(made, r"(?m)^ID +BACKEND", lambda text: f"{text}412   tcp://10.196.158.9:8443\n")
 
 
 @edit("SP620")
-def _sp620(made: World, finding: FindingRecord, words: dict[str, str]) -> None:
+def _sp620(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     add_slice(made, words)
     name = finding.sentence.partition(" ")[0]
     made.of("EndpointSlice")[-1]["endpoints"][0]["nodeName"] = name

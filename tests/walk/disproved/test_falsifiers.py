@@ -16,7 +16,8 @@ from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
 from svcpath.findings.catalogue import catalogue, disproof
-from svcpath.reports.report import FindingRecord, Report
+from svcpath.reports import records
+from svcpath.reports.records import Report
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
 from tests.fixtures import fake_tools, fake_world
@@ -134,7 +135,7 @@ class Printed:
 
     where: str
     files: Mapping[str, bytes]
-    finding: FindingRecord
+    finding: records.Finding
     report: Report
     options: Options
 

@@ -11,7 +11,8 @@ import copy
 import gzip
 from collections.abc import Callable, Mapping
 
-from svcpath.reports.report import FindingRecord, Report
+from svcpath.reports import records
+from svcpath.reports.records import Report
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.documents import documents
 
@@ -32,7 +33,7 @@ def world(files: Mapping[str, bytes]) -> World:
     return made
 
 
-Edit = Callable[[World, FindingRecord, dict[str, str]], None]
+Edit = Callable[[World, records.Finding, dict[str, str]], None]
 WHERE_WRONG: dict[str, Edit] = {}
 
 
@@ -44,7 +45,7 @@ def edit(*codes: str) -> Callable[[Edit], Edit]:
     return register
 
 
-def where_wrong(files: Mapping[str, bytes], finding: FindingRecord, report: Report) -> World:
+def where_wrong(files: Mapping[str, bytes], finding: records.Finding, report: Report) -> World:
     made = copy.deepcopy(world(files))
     command = finding.hypotheses[0].disproof
     words = {"service": report.target.service, "namespace": report.target.namespace, "command": command}

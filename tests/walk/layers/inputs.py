@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.options import Options
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.cases.public.case import contains, decisive_text
 from tests.walk.layers.every_input import BROKEN, SOUND, Broken, Sound
 

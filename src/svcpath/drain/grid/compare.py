@@ -31,7 +31,7 @@ class GridRow:
     @property
     def predicted(self) -> tuple[bool, bool, bool]:
         """Refused, cut, killed: the margins that are negative."""
-        end = self.margins.orderly_end
+        end = self.margins.graceful_exit
         return self.margins.new_connections < 0, self.margins.requests < 0, end is None or end < 0
 
     @property
@@ -102,7 +102,7 @@ def record(row: GridRow) -> CellRecord:
         shutdown=float(cell.shutdown),
         on_signal=cell.on_signal,
         shape=cell.shape,
-        margins=(margins.new_connections, margins.requests, margins.orderly_end),
+        margins=(margins.new_connections, margins.requests, margins.graceful_exit),
         predicted=Losses(refused=refused, cut=cut, killed=killed, signal=row.signal),
         measured=Losses(refused=measured.refused, cut=measured.cut, killed=measured.killed, signal=measured.signal),
         tried=measured.tried,

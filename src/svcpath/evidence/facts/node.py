@@ -55,7 +55,7 @@ class RoutingTables(msgspec.Struct, frozen=True, kw_only=True):
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """A line or two about a node: its name, the STATUS column of `kubectl get nodes` (Ready, NotReady, Unknown, ...),
-    its kernel release, its kube-proxy version ("1.28"); what is not told is empty. ``note`` is the rest of the line.
+    its kernel release, its kube-proxy version ("1.28"); what is not given is empty. ``note`` is the rest of the line.
     One node can have several reports, e.g. one per kube-proxy version it ran."""
 
     name: str = ""

@@ -32,7 +32,7 @@ class Reason(enum.Enum):
     DELETED = "deleted"  #: it was there, and was seen to be deleted
     NOTHING_THERE = "nothing-there"  #: the place was looked at and holds nothing of the kind
     # unreadable, though nothing went wrong
-    NOT_RECORDED = "not-recorded"  #: nobody put it into these files
+    NOT_RECORDED = "not-recorded"  #: these files do not hold it
     NOT_OFFERED = "not-offered"  #: this source has nothing of the kind, or was not asked about anything
     NO_WAY_IN = "no-way-in"  #: nothing is there through which it could be looked at
     # unreadable: it was there to look at
@@ -110,7 +110,7 @@ class Observation(Generic[FactT_co]):
 
     @property
     def refused(self) -> bool:
-        """It was there to look at and could not be read: what the others lack may be in it."""
+        """It was there to look at and could not be read: what the others do not have may be in it."""
         return self.state is State.UNREADABLE and self.reason not in _NOTHING_REFUSED
 
 

@@ -49,8 +49,8 @@ class Damaged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SameNameObjects(msgspec.Struct, frozen=True, kw_only=True):
-    """One name that stands for two objects of the cluster: evidence of two clusters, or from before and after it was made
-    anew. ``what`` tells them apart ("uid", "clusterIP"); ``others`` are the files of the second one."""
+    """One name that stands for two objects of the cluster: evidence of two clusters, or from before and after it was
+    recreated. ``what`` tells them apart ("uid", "clusterIP"); ``others`` are the files of the second one."""
 
     kind: str
     namespace: str

@@ -183,9 +183,9 @@ def curl_line(line: str, number: int) -> Attempt | None:
 def _curl_outcome(code: str, status: int, text: str) -> str:
     if code == "0":
         return "http-error" if status >= 400 else "ok"
-    told, _ = outcome_of(text)
-    if code in ("7", "28", "56") and told in ("refused", "timeout", "reset", "no-route", "dns-failure"):
-        return told
+    outcome, _ = outcome_of(text)
+    if code in ("7", "28", "56") and outcome in ("refused", "timeout", "reset", "no-route", "dns-failure"):
+        return outcome
     if code == "7":
         after = re.search(r"after (\d{1,9}) ms", text)
         return "refused" if after and int(after.group(1)) < 1000 else "error"

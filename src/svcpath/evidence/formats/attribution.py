@@ -130,7 +130,7 @@ def _slice(names: KnownNames, endpoint_slice: api.EndpointSlice) -> None:
         if endpoint.node_name:
             names.pod_node.setdefault(full, endpoint.node_name)
         for ip in endpoint.addresses:
-            # A Pod on the host's network shares the node's address: it is told by the Pod object above.
+            # A Pod on the host's network shares the node's address: the Pod object above tells it.
             if address_of(ip) and full not in names.host_network and address_of(ip) not in names.node_by_ip:
                 names.pod_by_ip[address_of(ip)].add(full)
 

@@ -91,37 +91,44 @@ def of_log(log: Log, manifest: Manifest) -> Bundle:
     """A bundle of a recorded log, with everything private reduced."""
     clean: dict[int, Observed] = {}
     result: dict[Need, tuple[Observed, ...]] = {}
-    for need, held in log.items():
-        for one in held:
-            if id(one) not in clean:
-                clean[id(one)] = Observation(
-                    one.kind, one.state, reduced(one.value), one.reason, one.why, one.provenance
+    for need, observations in log.items():
+        for observation in observations:
+            if id(observation) not in clean:
+                clean[id(observation)] = Observation(
+                    observation.kind,
+                    observation.state,
+                    reduced(observation.value),
+                    observation.reason,
+                    observation.why,
+                    observation.provenance,
                 )
-        result[need] = tuple(clean[id(one)] for one in held)
+        result[need] = tuple(clean[id(observation)] for observation in observations)
     return Bundle(manifest, result, tuple(clean.values()))
 
 
 def pack(bundle: Bundle) -> dict[str, bytes]:
     """Member name -> content, the manifest first."""
     members: dict[str, bytes] = {}
-    ids = {id(one): number for number, one in enumerate(bundle.observations)}
+    ids = {id(observation): number for number, observation in enumerate(bundle.observations)}
     lines: list[bytes] = []
-    for number, one in enumerate(bundle.observations):
+    for number, observation in enumerate(bundle.observations):
         name = ""
-        value: Any = one.value
+        value: Any = observation.value
         if isinstance(value, _TEXTS):
-            name = f"texts/{number:04}-{re.sub(r'[^A-Za-z0-9.-]+', '_', one.kind.value)}.txt"
+            name = f"texts/{number:04}-{re.sub(r'[^A-Za-z0-9.-]+', '_', observation.kind.value)}.txt"
             members[name] = value.text.encode("utf-8", "surrogatepass")
             value = msgspec.structs.replace(value, text="")
         lines.append(
             _ENCODER.encode(
                 _Line(
                     id=number,
-                    kind=one.kind.value,
-                    state=one.state.value,
-                    reason=one.reason.value if one.reason is not None else "",
-                    why=one.why,
-                    provenance={key: each for key, each in msgspec.structs.asdict(one.provenance).items() if each},
+                    kind=observation.kind.value,
+                    state=observation.state.value,
+                    reason=observation.reason.value if observation.reason is not None else "",
+                    why=observation.why,
+                    provenance={
+                        key: field for key, field in msgspec.structs.asdict(observation.provenance).items() if field
+                    },
                     type=type(value).__name__ if value is not None else "",
                     value=value,
                     text=name,
@@ -130,9 +137,12 @@ def pack(bundle: Bundle) -> dict[str, bytes]:
         )
     met = [
         _ENCODER.encode(
-            _Met(need={key: each for key, each in _plain(need).items() if each}, by=tuple(ids[id(one)] for one in held))
+            _Met(
+                need={key: field for key, field in _plain(need).items() if field},
+                by=tuple(ids[id(observation)] for observation in observations),
+            )
         )
-        for need, held in bundle.log.items()
+        for need, observations in bundle.log.items()
     ]
     members[OBSERVATIONS] = b"".join(line + b"\n" for line in lines)
     members[NEEDS] = b"".join(line + b"\n" for line in met)
@@ -158,19 +168,19 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
         raise FormatError(
             f"schema {manifest.schema!r}; this svcpath reads {SCHEMA}: collect the bundle again", path=MANIFEST
         )
-    for name, told in manifest.members.items():
+    for name, member in manifest.members.items():
         data = members.get(name)
         if data is None:
             raise FormatError("is missing from the bundle", path=name)
-        if len(data) != told.size or hashlib.sha256(data).hexdigest() != told.sha256:
+        if len(data) != member.size or hashlib.sha256(data).hexdigest() != member.sha256:
             raise FormatError("is not what the manifest says: changed or cut", path=name)
     for name in members:
         if name != MANIFEST and name not in manifest.members:
             raise FormatError("is not in the manifest", path=name)
-    held: dict[int, Observed] = {}
+    observations: dict[int, Observed] = {}
     for line, raw in _lines(members, OBSERVATIONS):
-        number, one = _observation(raw, line, members)
-        held[number] = one
+        number, observation = _observation(raw, line, members)
+        observations[number] = observation
     log: dict[Need, tuple[Observed, ...]] = {}
     for line, raw in _lines(members, NEEDS):
         try:
@@ -178,10 +188,10 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
             need = msgspec.convert(met.need, Need, strict=False)
         except msgspec.MsgspecError as error:
             raise FormatError(str(error), path=NEEDS, line=line) from error
-        found = tuple(held[number] for number in met.by if number in held)
+        found = tuple(observations[number] for number in met.by if number in observations)
         # What was left out is said, so that a list with a gap does not pass for a whole one.
         log[need] = found if found and len(found) == len(met.by) else (*found, left_out(need))
-    return Bundle(manifest, log, tuple(held.values()))
+    return Bundle(manifest, log, tuple(observations.values()))
 
 
 def _lines(members: Mapping[str, bytes], name: str) -> list[tuple[int, bytes]]:

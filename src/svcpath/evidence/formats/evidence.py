@@ -85,7 +85,11 @@ class EvidenceIndex:
         attribution = Attribution(collect(entry.item for entry in entries), read)
         kept, gone = _latest(entries)
         observations = tuple(_observation(entry, attribution) for number, entry in enumerate(entries) if number in kept)
-        lasting = ((one.path, one.item.value) for one in entries if one.item.watched is None and one.item.kind in KINDS)
+        lasting = (
+            (entry.path, entry.item.value)
+            for entry in entries
+            if entry.item.watched is None and entry.item.kind in KINDS
+        )
         observations += tuple(
             Observation(Kind.MIXED_CLUSTERS, State.PRESENT, found, provenance=Provenance(path=path))
             for path, found in mixed_clusters(lasting)

@@ -1,4 +1,4 @@
-"""The index that meets Needs from a body of evidence: what was seen, and what its lack means.
+"""The index that meets Needs from a body of evidence: what was seen, and what it means that nothing was.
 
 A Need is met from the narrowest group that its fields name (facts/observations.py), so that it costs what it returns, however
 much else there is; a Need that comes again is given the very same answer. ``meets`` is the rule itself: the same observations
@@ -20,7 +20,7 @@ from svcpath.evidence.formats import commands
 
 Observed = Observation[Any]
 
-#: A Need for this Pod asks for what nobody is named as the owner of.
+#: A Need for this Pod asks for what has no named owner.
 UNOWNED = "?"
 _CLUSTER_WIDE = frozenset({Kind.NODE, Kind.NAMESPACE})
 
@@ -70,7 +70,7 @@ class Index:
             return _states(among, need)
         return _filtered(among, need)
 
-    # --- what a lack means ------------------------------------------------------------------------------------------
+    # --- what it means that nothing was seen --------------------------------------------------------------------------
 
     def _missing(self, need: Need) -> Observed:
         command = commands.for_need(need)

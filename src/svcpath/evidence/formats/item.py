@@ -33,7 +33,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """A complete list that was seen, so that what it lacks is known not to exist.
+    """A complete list that was seen, so that what is not in it is known not to exist.
 
     ``kind`` is None for a mixed List, which says nothing about kinds that it does not hold.
     """

@@ -1,6 +1,6 @@
 """JSON that is no Kubernetes object: nft -j, cilium, calico, load balancer health, versions, JVM settings, attempts.
 
-Told apart by the keys of the document. AWS shapes: elasticloadbalancing API 2015-12-01, DescribeTargetHealth and
+Distinguished by the keys of the document. AWS shapes: elasticloadbalancing API 2015-12-01, DescribeTargetHealth and
 DescribeTargetGroups; DescribeTargetGroupAttributes names the deregistration delay.
 """
 
@@ -51,9 +51,9 @@ def _object(value: dict[str, Any], text: Text) -> list[Item] | None:
     keys = {_plain(key) for key in value}
     if keys & _LB_KEYS or keys >= _GOOGLE_KEYS or _names_deregistration(value):
         groups = value.get("TargetGroups")
-        several = groups if isinstance(groups, list) and all(isinstance(one, dict) for one in groups) else []
-        made = [_load_balancer({**value, "TargetGroups": [one]}) for one in several] or [_load_balancer(value)]
-        return [Item(Kind.LOAD_BALANCER_HEALTH, one) for one in dict.fromkeys(made)]
+        several = groups if isinstance(groups, list) and all(isinstance(group, dict) for group in groups) else []
+        made = [_load_balancer({**value, "TargetGroups": [item]}) for item in several] or [_load_balancer(value)]
+        return [Item(Kind.LOAD_BALANCER_HEALTH, fact) for fact in dict.fromkeys(made)]
     if keys & {"kubeproxy", "kubeproxyversion"}:
         return [Item(Kind.NODE_REPORT, NodeReports((_version(value),)))]
     if _is_jvm(value):

@@ -251,7 +251,7 @@ class _ItemDecoder:
             try:
                 obj: api.Object = _DECODERS[self.guess].decode(raw)
             except msgspec.ValidationError:
-                pass  # of another kind, or wrong: told apart below, with the kind read
+                pass  # of another kind, or wrong: distinguished below, with the kind read
             else:
                 if obj.kind == self.guess and belongs(obj.kind, obj.api_version):
                     return without_last_applied(obj)

@@ -57,7 +57,7 @@ class Bare(msgspec.Struct):
 
 
 RECORDS = {**api.KINDS, "": api.OtherObject}
-_WORKLOAD_FIELDS = frozenset(one.encode_name for one in msgspec.structs.fields(api.WorkloadSpec))
+_WORKLOAD_FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(api.WorkloadSpec))
 
 
 def belongs(kind: str, api_version: str) -> bool:

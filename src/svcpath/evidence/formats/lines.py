@@ -192,8 +192,8 @@ def _lookup(line: str, number: int, notes: _Notes) -> Kind | None:
     else:
         if _PART.fullmatch(result):
             return None
-        told = _EAI.fullmatch(result)
-        code, error = told.groups() if told else ("", result)
+        numbered = _EAI.fullmatch(result)
+        code, error = numbered.groups() if numbered else ("", result)
         lookup = Lookup(resolver=resolver, name=name, code=code, error=error, at=at or "")
     notes.lookups.append(lookup)
     return Kind.LOOKUPS

@@ -34,7 +34,7 @@ def read_netstat(text: Text) -> list[Item]:
             bad.append(number)
         else:
             sockets.append(socket)
-    listening = {one.protocol.lower() for one in sockets if one.state in ("LISTEN", "UNCONN")}
+    listening = {socket.protocol.lower() for socket in sockets if socket.state in ("LISTEN", "UNCONN")}
     covers = frozenset(name for protocol in listening & {"tcp", "udp"} for name in (protocol, f"{protocol}6"))
     table = SocketTable(sockets=tuple(sockets), covers=covers)
     return [Item(Kind.SOCKETS, table), *not_understood("netstat", bad, len(sockets))]

@@ -17,7 +17,7 @@ from svcpath.evidence.formats import yamltree
 
 Key = tuple[str, str, str, str]
 
-#: Larger files are dumps of a cluster, where the line of a field helps nobody.
+#: Larger files are dumps of a cluster, where the line of a field is of no help.
 LARGEST = 2 * 1024 * 1024
 
 
@@ -89,7 +89,7 @@ class Places:
         found = self._placed.get((path, kind, namespace, name))
         if not found:
             return line, 0
-        placed = next((one for one in found if one.positions.at(one.prefix)[0] == line), found[0])
+        placed = next((node for node in found if node.positions.at(node.prefix)[0] == line), found[0])
         return placed.positions.at((*placed.prefix, *field))
 
     def value(self, path: str, kind: str, namespace: str, name: str) -> Any:

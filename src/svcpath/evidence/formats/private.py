@@ -82,20 +82,20 @@ def _pod_spec(spec: api.PodSpec) -> api.PodSpec:
     )
 
 
-def _containers(held: tuple[api.Container, ...] | None) -> tuple[api.Container, ...] | None:
-    if held is None:
+def _containers(containers: tuple[api.Container, ...] | None) -> tuple[api.Container, ...] | None:
+    if containers is None:
         return None
     return tuple(
         msgspec.structs.replace(
-            one,
-            command=_program(one.command),
+            container,
+            command=_program(container.command),
             args=None,
-            readiness_probe=_probe(one.readiness_probe),
-            liveness_probe=_probe(one.liveness_probe),
-            startup_probe=_probe(one.startup_probe),
-            lifecycle=_lifecycle(one.lifecycle),
+            readiness_probe=_probe(container.readiness_probe),
+            liveness_probe=_probe(container.liveness_probe),
+            startup_probe=_probe(container.startup_probe),
+            lifecycle=_lifecycle(container.lifecycle),
         )
-        for one in held
+        for container in containers
     )
 
 
@@ -145,11 +145,12 @@ def _pod_status(status: api.PodStatus) -> api.PodStatus:
     )
 
 
-def _statuses(held: tuple[api.ContainerStatus, ...] | None) -> tuple[api.ContainerStatus, ...] | None:
-    if held is None:
+def _statuses(statuses: tuple[api.ContainerStatus, ...] | None) -> tuple[api.ContainerStatus, ...] | None:
+    if statuses is None:
         return None
     return tuple(
-        msgspec.structs.replace(one, state=_state(one.state), last_state=_state(one.last_state)) for one in held
+        msgspec.structs.replace(status, state=_state(status.state), last_state=_state(status.last_state))
+        for status in statuses
     )
 
 

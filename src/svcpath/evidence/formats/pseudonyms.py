@@ -3,7 +3,7 @@
 Addresses are mapped bit by bit so that two that share a prefix share one of the same length afterwards (the construction
 of Xu, Fan, Ammar and Moon, "Prefix-Preserving IP Address Anonymization", 2002): subnets, cluster CIDRs and `-s NET/16`
 still fit. Loopback, link-local, multicast, netmasks and the first octet stay. Names are those of objects, containers,
-images and label values; chain names that kube-proxy hashes from them are hashed anew. Kubernetes' own names stay.
+images and label values; chain names that kube-proxy hashes from them are hashed again. Kubernetes' own names stay.
 """
 
 from __future__ import annotations
@@ -130,22 +130,25 @@ _IPV6 = re.compile(r"(?<![0-9A-Za-z:.])([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,
 def disguised(bundle: Bundle, key: bytes | None = None) -> Bundle:
     """``key`` makes the pseudonyms; without one it is drawn and forgotten."""
     disguise = _Disguise(key or secrets.token_bytes(32), bundle.observations)
-    changed = {id(one): disguise.observation(one) for one in bundle.observations}
-    log = {disguise.need(need): tuple(changed[id(one)] for one in held) for need, held in bundle.log.items()}
+    changed = {id(observation): disguise.observation(observation) for observation in bundle.observations}
+    log = {
+        disguise.need(need): tuple(changed[id(observation)] for observation in observations)
+        for need, observations in bundle.log.items()
+    }
     manifest = msgspec.structs.replace(
         bundle.manifest,
         request={name: disguise.text(text) for name, text in bundle.manifest.request.items()},
         execs=tuple(disguise.text(text) for text in bundle.manifest.execs),
         pseudonyms=True,
     )
-    return Bundle(manifest, log, tuple(changed[id(one)] for one in bundle.observations))
+    return Bundle(manifest, log, tuple(changed[id(observation)] for observation in bundle.observations))
 
 
 class _Disguise:
     def __init__(self, key: bytes, observations: Iterable[Observed]) -> None:
         self._key = key
         self._addresses: dict[str, str] = {}
-        objects = [one.value for one in observations if isinstance(one.value, api.Object)]
+        objects = [observation.value for observation in observations if isinstance(observation.value, api.Object)]
         self._names = {name: self._pseudonym(name) for name in _names(objects)}
         self._names |= _chains(objects, self.text_of_names_and_addresses)
         words = sorted(self._names, key=len, reverse=True)
@@ -165,8 +168,8 @@ class _Disguise:
             text = self._pattern.sub(lambda match: self._names[match.group()], text)
         return self._all_addresses(text)
 
-    def observation(self, one: Observed) -> Observed:
-        seen = one.provenance
+    def observation(self, original: Observed) -> Observed:
+        seen = original.provenance
         where = msgspec.structs.replace(
             seen,
             command=self.text(seen.command),
@@ -175,10 +178,10 @@ class _Disguise:
             pod=self.text(seen.pod),
             container=self.text(seen.container),
         )
-        value = one.value
+        value = original.value
         if value is not None:
             value = msgspec.convert(self._walk(msgspec.to_builtins(value), ""), type(value))
-        return Observation(one.kind, one.state, value, one.reason, self.text(one.why), where)
+        return Observation(original.kind, original.state, value, original.reason, self.text(original.why), where)
 
     def need(self, need: Need) -> Need:
         return msgspec.structs.replace(
@@ -189,7 +192,7 @@ class _Disguise:
             node=self.text(need.node),
             pod=self.text(need.pod),
             container=self.text(need.container),
-            about=tuple(self.text(one) for one in need.about),
+            about=tuple(self.text(text) for text in need.about),
         )
 
     def _walk(self, value: Any, name: str) -> Any:
@@ -197,11 +200,11 @@ class _Disguise:
             return value if name in _KEPT_FIELDS else self.text(value)
         if isinstance(value, dict):
             return {
-                self.text(key) if "." in key or "/" in key else key: self._walk(each, key)
-                for key, each in value.items()
+                self.text(key) if "." in key or "/" in key else key: self._walk(item, key)
+                for key, item in value.items()
             }
         if isinstance(value, list | tuple | set | frozenset):
-            return [self._walk(each, name) for each in value]
+            return [self._walk(item, name) for item in value]
         return value
 
     def _pseudonym(self, name: str) -> str:
@@ -251,8 +254,8 @@ class _Disguise:
             head = number >> (size - bit)
             flip = 0
             if bit >= (8 if size == 32 else 16):
-                said = f"{size} {bit} {head:x}".encode()
-                flip = hmac.new(self._key, said, hashlib.sha256).digest()[0] & 1
+                prefix = f"{size} {bit} {head:x}".encode()
+                flip = hmac.new(self._key, prefix, hashlib.sha256).digest()[0] & 1
             result = result << 1 | ((number >> (size - bit - 1) & 1) ^ flip)
         return result
 
@@ -264,17 +267,17 @@ def _stays(value: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 def _names(objects: list[api.Object]) -> set[str]:
     found: set[str] = set()
-    for one in objects:
-        found.update((one.name, one.namespace))
-        found.update(_label_values(one.labels))
-        if isinstance(one, api.Pod):
-            for container in (*(one.spec.containers or ()), *(one.spec.init_containers or ())):
+    for obj in objects:
+        found.update((obj.name, obj.namespace))
+        found.update(_label_values(obj.labels))
+        if isinstance(obj, api.Pod):
+            for container in (*(obj.spec.containers or ()), *(obj.spec.init_containers or ())):
                 found.update((container.name, container.image))
-            found.add(one.spec.node_name or "")
-        elif isinstance(one, api.Service):
-            found.update(_label_values(one.spec.selector or {}))
-        elif isinstance(one, api.Workload) and one.spec.template:
-            found.update(_label_values(one.spec.template.metadata.labels or {}))
+            found.add(obj.spec.node_name or "")
+        elif isinstance(obj, api.Service):
+            found.update(_label_values(obj.spec.selector or {}))
+        elif isinstance(obj, api.Workload) and obj.spec.template:
+            found.update(_label_values(obj.spec.template.metadata.labels or {}))
     return {
         name for name in found if len(name) > 2 and name not in _PUBLIC and name not in _WORDS and not _number(name)
     }
@@ -300,25 +303,25 @@ def _chains(objects: list[api.Object], mapped: Callable[[str], str]) -> dict[str
     """Hashes in chain names (pkg/proxy/{iptables,nftables}/proxier.go) -> those of the pseudonyms."""
     found: dict[str, str] = {}
     slices: dict[tuple[str, str], list[api.EndpointSlice]] = {}
-    for one in objects:
-        if isinstance(one, api.EndpointSlice):
-            slices.setdefault((one.namespace, one.service_name or ""), []).append(one)
-    for one in objects:
-        if not isinstance(one, api.Service):
+    for obj in objects:
+        if isinstance(obj, api.EndpointSlice):
+            slices.setdefault((obj.namespace, obj.service_name or ""), []).append(obj)
+    for service in objects:
+        if not isinstance(service, api.Service):
             continue
-        for port in one.spec.ports or ():
-            old, new = (one.namespace, one.name), (mapped(one.namespace), mapped(one.name))
-            told = [_port_keys(*each, port.name, port.protocol) for each in (old, new)]
+        for port in service.spec.ports or ():
+            old, new = (service.namespace, service.name), (mapped(service.namespace), mapped(service.name))
+            keys = [_port_keys(*names, port.name, port.protocol) for names in (old, new)]
             endpoints = [("", "")]
-            for each in slices.get(old, ()):
-                numbers = [p.port for p in each.ports or () if (p.name or "") == port.name]
-                for endpoint in each.endpoints or ():
+            for slice_ in slices.get(old, ()):
+                numbers = [p.port for p in slice_.ports or () if (p.name or "") == port.name]
+                for endpoint in slice_.endpoints or ():
                     for address in endpoint.addresses:
                         endpoints += [(_place(address, number), _place(mapped(address), number)) for number in numbers]
             for before, after in endpoints:
                 for kind in ("SVC", "SVL", "EXT", "XLB", "FW") if not before else ("SEP",):
-                    found[f"KUBE-{kind}-{_hash(told[0][0] + before, 16)}"] = (
-                        f"KUBE-{kind}-{_hash(told[1][0] + after, 16)}"
+                    found[f"KUBE-{kind}-{_hash(keys[0][0] + before, 16)}"] = (
+                        f"KUBE-{kind}-{_hash(keys[1][0] + after, 16)}"
                     )
     return found
 

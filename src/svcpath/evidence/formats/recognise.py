@@ -86,7 +86,7 @@ FORMATS: tuple[Format, ...] = (
     Format("notes", lines.is_notes, lines.read_notes),
 )
 
-#: Outputs that resemble evidence and lack what decides: by their first line, what to give instead.
+#: Outputs that resemble evidence without what decides: by their first line, what to give instead.
 _NEAR: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(?:Error from server \(\w+\)|error): .+|The connection to the server .+ was refused"),
@@ -223,7 +223,7 @@ def _foreign(text: Text, error: FormatError) -> list[Item | Listing] | None:
     if re.search(r'"(?:apiVersion|kind)"\s*:', text.text[:65536]):
         return [damaged("Kubernetes objects", str(error), line=error.line)]
     if isinstance(error, NotKubernetes):
-        return [unplaced("JSON of no known kind", text.size)]
+        return [unplaced("unrecognized JSON", text.size)]
     if any(known.knows(text) for known in FORMATS):
         return None
     return [damaged("JSON", str(error), line=error.line)]
@@ -234,7 +234,7 @@ def _describe(text: Text) -> str:
     for sign, instead in _NEAR:
         if sign.match(first):
             return f"{instead}: {_printable(first)[:160]}" if instead.startswith("an error") else instead
-    return f'text of no known kind, beginning "{_printable(first)[:60]}"'
+    return f'unrecognized text, beginning "{_printable(first)[:60]}"'
 
 
 def _printable(line: str) -> str:

@@ -45,14 +45,14 @@ def is_routes(text: Text) -> bool:
 
 
 def read_routes(text: Text) -> list[Item]:
-    held, bad = read(text.lines)
-    count = len(held.routes) + len(held.rules) + len(held.mtus)
-    return [Item(Kind.ROUTES, held), *not_understood("routes", bad, count)]
+    tables, bad = read(text.lines)
+    count = len(tables.routes) + len(tables.rules) + len(tables.mtus)
+    return [Item(Kind.ROUTES, tables), *not_understood("routes", bad, count)]
 
 
 def read(lines: tuple[str, ...] | list[str], family: int = 0) -> tuple[RoutingTables, list[int]]:
     """The tables of all ``lines`` and the numbers of those that were not understood. ``family`` is that of a rule or a
-    default route that names no address (0: told by its neighbours, IPv4 at first)."""
+    default route that names no address (0: that of its neighbours, IPv4 at first)."""
     routes: list[Route] = []
     rules: list[RoutingRule] = []
     mtus: dict[str, int] = {}
@@ -72,7 +72,7 @@ def read(lines: tuple[str, ...] | list[str], family: int = 0) -> tuple[RoutingTa
                 bad.append(number)
                 continue
             if not family and rules and rule.priority < rules[-1].priority:
-                # `ip rule` lists one family in order: what begins anew is the other one.
+                # `ip rule` lists one family in order: what begins again is the other one.
                 rule, current = _rule(line, 6) or rule, 6
             rules.append(rule)
             continue
@@ -100,11 +100,11 @@ def _route(line: str, family: int) -> Route | None:
     kind = words.pop(0) if words[0] in KINDS else "unicast"
     if not words:
         return None
-    told = dict(itertools.pairwise(words))
-    via = told.get("via", "")
+    options = dict(itertools.pairwise(words))
+    via = options.get("via", "")
     if via in ("inet", "inet6"):
-        via = told.get(via, "")
-    if words[0] == "default" and (":" in via or "pref" in told or told.get("metric") == "1024"):
+        via = options.get(via, "")
+    if words[0] == "default" and (":" in via or "pref" in options or options.get("metric") == "1024"):
         family = 6
     destination = _prefix(words[0], family)
     if destination is None:
@@ -112,11 +112,12 @@ def _route(line: str, family: int) -> Route | None:
     return Route(
         destination=destination,
         kind=kind,
-        table=told.get("table", "main"),
-        device=told.get("dev", ""),
+        table=options.get("table", "main"),
+        device=options.get("dev", ""),
         via=via,
-        metric=_number(told.get("metric", "")),
-        mtu=_number(told.get("mtu", "")) or (_number(told.get("lock", "")) if told.get("mtu") == "lock" else 0),
+        metric=_number(options.get("metric", "")),
+        mtu=_number(options.get("mtu", ""))
+        or (_number(options.get("lock", "")) if options.get("mtu") == "lock" else 0),
     )
 
 

@@ -57,7 +57,7 @@ def judge(
 ) -> tuple[Judged, ...]:
     """Every flow to a frontend of ``expectations``, in the order given; others are none of a Service's business."""
     by_frontend = {item.frontend: item for item in expectations}
-    held: list[Judged] = []
+    verdicts: list[Judged] = []
     replies: dict[tuple[str, str, str, int, int], Flow] = {}
     for flow in flows:
         frontend = Frontend(canonical(flow.original.destination), flow.protocol.upper(), flow.original.destination_port)
@@ -68,7 +68,7 @@ def judge(
         if item is None:
             continue
         backend = Backend(canonical(flow.reply.source), flow.reply.source_port)
-        held.append(
+        verdicts.append(
             Judged(
                 flow=flow,
                 frontend=frontend,
@@ -77,7 +77,7 @@ def judge(
                 service=item.service,
             )
         )
-    return tuple(held)
+    return tuple(verdicts)
 
 
 def _kind(
@@ -135,10 +135,10 @@ def imbalances(
     """
     items = {item.service: item for item in expectations}
     counts: dict[tuple[Frontend, str], Counter[Backend]] = {}
-    for one in judged:
-        if one.flow.protocol.upper() == "TCP" and one.flow.state == "ESTABLISHED":
-            counts.setdefault((one.frontend, one.service), Counter())[one.backend] += 1
-    held = []
+    for verdict in judged:
+        if verdict.flow.protocol.upper() == "TCP" and verdict.flow.state == "ESTABLISHED":
+            counts.setdefault((verdict.frontend, verdict.service), Counter())[verdict.backend] += 1
+    imbalances = []
     for (frontend, service), per_backend in counts.items():
         item = items.get(service)
         total = sum(per_backend.values())
@@ -147,7 +147,7 @@ def imbalances(
         idle = tuple(backend for backend in item.cluster if backend not in per_backend)
         crowded = total >= len(item.cluster) or len(per_backend) == 1
         if idle and crowded:
-            held.append(
+            imbalances.append(
                 Imbalance(
                     frontend=frontend,
                     service=service,
@@ -155,7 +155,7 @@ def imbalances(
                     idle=idle,
                 )
             )
-    return tuple(held)
+    return tuple(imbalances)
 
 
 class LostBackend(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,14 +170,14 @@ def lost_backends(
     entries: Iterable[CtEntry], backends: Mapping[int, Backend], table: ServiceTable | None = None
 ) -> tuple[LostBackend, ...]:
     """Service entries whose backend is gone. ``remaining`` are the backends that the service's own map entry has."""
-    held = []
+    stale = []
     for entry in entries:
         if not entry.service or not entry.backend_id or entry.backend_id in backends:
             continue
         frontend = Frontend(entry.destination, entry.protocol, entry.destination_port)
         found = table.frontends.get(frontend) if table is not None else None
-        held.append(LostBackend(entry=entry, backend_id=entry.backend_id, remaining=_targets(found)))
-    return tuple(held)
+        stale.append(LostBackend(entry=entry, backend_id=entry.backend_id, remaining=_targets(found)))
+    return tuple(stale)
 
 
 def _targets(entry: TableEntry | None) -> tuple[Backend, ...]:
@@ -201,29 +201,29 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
 
 def pinned(connections: Sequence[IpvsConnection], table: ServiceTable) -> tuple[Pinned, ...]:
     """Persistence templates to servers of weight 0 or to none of the virtual server's."""
-    held = []
-    for one in connections:
-        if not one.template:
+    stale = []
+    for connection in connections:
+        if not connection.template:
             continue
-        entry = table.frontends.get(one.frontend)
+        entry = table.frontends.get(connection.frontend)
         if entry is None:
             continue
         servers: tuple[RealServer, ...] = entry.facts.get("servers", ())
-        server = next((server for server in servers if server.backend == one.backend), None)
+        server = next((server for server in servers if server.backend == connection.backend), None)
         if server is not None and server.weight != 0:
             continue
-        held.append(
+        stale.append(
             Pinned(
-                client=one.source,
-                frontend=one.frontend,
-                backend=one.backend,
+                client=connection.source,
+                frontend=connection.frontend,
+                backend=connection.backend,
                 weight=server.weight if server is not None else None,
-                seconds_left=one.expire,
-                others=tuple(each.backend for each in servers if each.weight),
-                line=one.line,
+                seconds_left=connection.expire,
+                others=tuple(server.backend for server in servers if server.weight),
+                line=connection.line,
             )
         )
-    return tuple(held)
+    return tuple(stale)
 
 
 def delete_command(judged: Judged) -> str:

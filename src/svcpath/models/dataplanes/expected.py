@@ -171,7 +171,7 @@ def endpoints_of(
     """
     wanted = (port.name or "", port.protocol or "TCP")
     family = "IPv6" if ipv6 else "IPv4"
-    held: dict[Backend, ProxyEndpoint] = {}
+    endpoints: dict[Backend, ProxyEndpoint] = {}
     for item in slices:
         if item.address_type != family:
             continue
@@ -196,10 +196,10 @@ def endpoints_of(
                     endpoint.node_name or "",
                     endpoint.target_ref.name if endpoint.target_ref is not None else "",
                 )
-                before = held.get(backend)
+                before = endpoints.get(backend)
                 if before is None or _rank(view) > _rank(before):
-                    held[backend] = view
-    return tuple(held.values())
+                    endpoints[backend] = view
+    return tuple(endpoints.values())
 
 
 def _rank(view: ProxyEndpoint) -> tuple[bool, bool, bool]:
@@ -272,7 +272,7 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
     external_local = externally_accessible(service) and spec.external_traffic_policy == "Local"
     everywhere = any(service.annotations.get(name, "").lower() == "true" for name in _GLOBAL_ANNOTATIONS)
     remote = everywhere and any(service.annotations.get(name) == "remote" for name in _AFFINITY_ANNOTATIONS)
-    held: list[Expectation] = []
+    expectations: list[Expectation] = []
     for ipv6 in (False, True):
         cluster_ips = _of_family(service.cluster_ips, ipv6)
         if not cluster_ips:
@@ -296,7 +296,7 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
             local = tuple(view.backend for view in categories.local)
             name = service_port_name(service.namespace, service.name, port.name or "")
             for address, number, kind, local_only, source_ranges in places:
-                held.append(
+                expectations.append(
                     Expectation(
                         frontend=Frontend(address, protocol, number),
                         service=name,
@@ -315,7 +315,7 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
                         remote_preferred=remote,
                     )
                 )
-    return tuple(held)
+    return tuple(expectations)
 
 
 def health_check(service: Service, slices: Sequence[EndpointSlice], node: NodeView) -> tuple[int, int] | None:

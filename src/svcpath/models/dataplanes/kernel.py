@@ -110,18 +110,23 @@ def judge(
 ) -> tuple[Setting, ...]:
     """What the given settings do to Services under ``dialect``. Settings that are not given are not judged.
 
-    ``affinity``: some Service in question has ClientIP affinity. ``bridged``: Pods hang on a Linux bridge.
+    ``affinity``: some Service in question has ClientIP affinity. ``bridged``: Pods are connected to a Linux bridge.
     """
     values = {key: value.strip() for key, value in sysctls.values.items()}
     kernel = kernel or kernel_release([values.get("kernel.osrelease", "")])
-    held: list[Setting | None] = []
+    settings: list[Setting | None] = []
     if dialect is Dialect.IPVS:
-        held += [_reuse(values, kernel), _switch(values, _NO_DESTINATION)]
-        held.append(_switch(values, _QUIESCENT_PINNED if affinity else _QUIESCENT))
-    held += [_switch(values, _FORWARDING), _switch(values, _FORWARDING6), *_reverse_path(values), _conntrack(values)]
+        settings += [_reuse(values, kernel), _switch(values, _NO_DESTINATION)]
+        settings.append(_switch(values, _QUIESCENT_PINNED if affinity else _QUIESCENT))
+    settings += [
+        _switch(values, _FORWARDING),
+        _switch(values, _FORWARDING6),
+        *_reverse_path(values),
+        _conntrack(values),
+    ]
     if bridged:
-        held.append(_switch(values, _BRIDGE))
-    return tuple(setting for setting in held if setting is not None)
+        settings.append(_switch(values, _BRIDGE))
+    return tuple(setting for setting in settings if setting is not None)
 
 
 def _reuse(values: dict[str, str], kernel: tuple[int, int] | None) -> Setting | None:
@@ -165,7 +170,7 @@ def _reverse_path(values: dict[str, str]) -> list[Setting]:
     """The stricter of "all" and the interface's own value counts."""
     pattern = re.compile(r"net\.ipv4\.conf\.(.+)\.rp_filter")
     found = {match.group(1): value for key, value in values.items() if (match := pattern.fullmatch(key))}
-    held = []
+    settings = []
     for name, value in sorted(found.items()):
         effective = max((item for item in (value, found.get("all", "0")) if item.isdecimal()), key=int, default=value)
         if name in ("default",):
@@ -175,7 +180,7 @@ def _reverse_path(values: dict[str, str]) -> list[Setting]:
             weight = Weight.RISK
         else:
             says, weight = "loose or off", Weight.FINE
-        held.append(
+        settings.append(
             Setting(
                 key=f"net.ipv4.conf.{name}.rp_filter",
                 value=value,
@@ -184,7 +189,7 @@ def _reverse_path(values: dict[str, str]) -> list[Setting]:
                 wanted="2" if weight is Weight.RISK else "",
             )
         )
-    return held
+    return settings
 
 
 def _conntrack(values: dict[str, str]) -> Setting | None:

@@ -89,7 +89,7 @@ def _has_layout(rules: Ruleset, dialect: Dialect) -> bool:
 
 
 def _iptables(rules: Ruleset) -> dict[Frontend, TableEntry]:
-    held: dict[Frontend, TableEntry] = {}
+    entries: dict[Frontend, TableEntry] = {}
     for family, wildcard in (("ip", ANY_IPV4), ("ip6", ANY_IPV6)):
         for table_name, chain_name in _IPTABLES_PLACES:
             table = rules.tables.get(f"{family} {table_name}")
@@ -98,9 +98,14 @@ def _iptables(rules: Ruleset) -> dict[Frontend, TableEntry]:
                 continue
             for frontend, rule in _frontends(chain, wildcard):
                 _add(
-                    held, frontend, service_of_comment(rule.comment), _target(rule), rule.line, _kind(rule, table_name)
+                    entries,
+                    frontend,
+                    service_of_comment(rule.comment),
+                    _target(rule),
+                    rule.line,
+                    _kind(rule, table_name),
                 )
-    return held
+    return entries
 
 
 def _frontends(chain: Chain, wildcard: str) -> Iterator[tuple[Frontend, Rule]]:
@@ -131,7 +136,7 @@ def _kind(rule: Rule, table: str) -> str:
 
 
 def _nftables(rules: Ruleset) -> dict[Frontend, TableEntry]:
-    held: dict[Frontend, TableEntry] = {}
+    entries: dict[Frontend, TableEntry] = {}
     for family, wildcard in (("ip", ANY_IPV4), ("ip6", ANY_IPV6)):
         table = rules.tables.get(f"{family} kube-proxy")
         if table is None:
@@ -147,18 +152,18 @@ def _nftables(rules: Ruleset) -> dict[Frontend, TableEntry]:
                     continue
                 target = element.argument if element.target in ("jump", "goto") else element.target
                 service = service_of_chain(target or "") or service_of_comment(element.comment)
-                _add(held, Frontend(key[0], key[1].upper(), int(key[2])), service, target, element.line, "")
-    return held
+                _add(entries, Frontend(key[0], key[1].upper(), int(key[2])), service, target, element.line, "")
+    return entries
 
 
 def _add(
-    held: dict[Frontend, TableEntry], frontend: Frontend, service: str | None, target: str, line: int, kind: str
+    entries: dict[Frontend, TableEntry], frontend: Frontend, service: str | None, target: str, line: int, kind: str
 ) -> None:
-    before = held.get(frontend)
+    before = entries.get(frontend)
     if before is None:
-        held[frontend] = TableEntry(service=service, target=target, lines=(line,), kind=kind)
+        entries[frontend] = TableEntry(service=service, target=target, lines=(line,), kind=kind)
         return
-    held[frontend] = TableEntry(
+    entries[frontend] = TableEntry(
         service=before.service or service,
         target=before.target if before.target.startswith((*_SERVICE_TARGETS, "service-", "external-")) else target,
         lines=(*before.lines, line),
@@ -167,7 +172,7 @@ def _add(
 
 
 def detector_of(table: ServiceTable, family: int) -> Detector | None:
-    """How Pods are told here, by what most Services' chains do; None if no chain of a Service tells it."""
+    """How Pods are recognised here, by what most Services' chains do; None if no chain of a Service shows it."""
     if table.ruleset is None:
         return None
     prefix = "ip6" if family == 6 else "ip"

@@ -141,13 +141,13 @@ def _best(tables: Sequence[ServiceTable]) -> ServiceTable | None:
 
 def _distinct(tables: Sequence[ServiceTable], in_use: ServiceTable | None) -> tuple[ServiceTable, ...]:
     """One table per dialect: two dumps of the same map are no second leftover."""
-    held: dict[Dialect, ServiceTable] = {}
+    by_dialect: dict[Dialect, ServiceTable] = {}
     for table in tables:
         if in_use is not None and table.dialect is in_use.dialect:
             continue
-        best = held.get(table.dialect)
-        held[table.dialect] = table if best is None else _best([best, table]) or table
-    return tuple(held.values())
+        best = by_dialect.get(table.dialect)
+        by_dialect[table.dialect] = table if best is None else _best([best, table]) or table
+    return tuple(by_dialect.values())
 
 
 def _one_iptables(tables: list[ServiceTable]) -> tuple[list[ServiceTable], tuple[ServiceTable, ...]]:

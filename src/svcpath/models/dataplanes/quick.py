@@ -44,13 +44,13 @@ class QuickCheck:
         rules = table.ruleset
         if rules is None or detector is None or detector.kind != "cidr":
             return
-        held = rules.tables.get(f"{self.prefix} {'kube-proxy' if self.nft else 'nat'}")
-        if held is None or not _shared_chains_are_alike(rules, self.prefix):
+        proxy_table = rules.tables.get(f"{self.prefix} {'kube-proxy' if self.nft else 'nat'}")
+        if proxy_table is None or not _shared_chains_are_alike(rules, self.prefix):
             return
-        if not (_checks_spare(held, taken) if self.nft else _filters_spare(rules, self.prefix, taken)):
+        if not (_checks_spare(proxy_table, taken) if self.nft else _filters_spare(rules, self.prefix, taken)):
             return
-        self.chains = held.chains
-        found = self._nftables(held, table) if self.nft else self._iptables(held, table)
+        self.chains = proxy_table.chains
+        found = self._nftables(proxy_table, table) if self.nft else self._iptables(proxy_table, table)
         if found is not None:
             self.targets, self.usable = found, True
 
@@ -165,9 +165,9 @@ class QuickCheck:
             return None
         elsewhere: set[tuple[str, ...]] = set()
         for name in ("no-endpoint-services", "firewall-ips"):
-            held = proxy.sets.get(name)
-            if held is not None:
-                elsewhere.update(held.elements)
+            set_ = proxy.sets.get(name)
+            if set_ is not None:
+                elsewhere.update(set_.elements)
         return {
             Frontend(key[0], key[1].upper(), int(key[2])): element.argument
             for key, element in services.elements.items()
@@ -284,8 +284,8 @@ def _checks_spare(proxy: RuleTable, taken: set[str]) -> bool:
             elif match.kind != "in-set":
                 return False
     for name in ("no-endpoint-services", "firewall-ips", "cluster-ips"):
-        held = proxy.sets.get(name)
-        if held is not None and any(key[0] in taken for key in held.elements):
+        set_ = proxy.sets.get(name)
+        if set_ is not None and any(key[0] in taken for key in set_.elements):
             return False
     return True
 

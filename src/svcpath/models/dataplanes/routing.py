@@ -17,7 +17,7 @@ DEAD = frozenset({"blackhole", "unreachable", "prohibit"})
 
 
 class Way(msgspec.Struct, frozen=True):
-    """Where a packet goes. ``route`` None: no route at all, or, with ``open`` set, not to be told from the tables."""
+    """Where a packet goes. ``route`` None: no route at all, or, with ``open`` set, not decided by the tables."""
 
     route: Route | None
     open: str = ""
@@ -46,7 +46,7 @@ def way(tables: RoutingTables, destination: str, source: str = "") -> Way:
     if all((":" in route.destination) != (target.version == 6) for route in tables.routes):
         return Way(None, f"no route of IPv{target.version} was shown")
     rules = [rule for rule in tables.rules if rule.family == target.version]
-    for rule in sorted(rules, key=lambda one: one.priority) or _usual(target.version):
+    for rule in sorted(rules, key=lambda rule: rule.priority) or _usual(target.version):
         if not _covers(rule.destination, target) or not _may_cover(rule.source, sender):
             continue
         certain = not rule.other and (not rule.source or sender is not None)

@@ -76,7 +76,7 @@ class Backend(NamedTuple):
 class Share(msgspec.Struct, frozen=True):
     """One backend of an outcome: the part of new connections it gets, the rule that names it (line 0: unknown).
 
-    ``hairpin``: the rules masquerade what the backend sends to itself through the Service (None: not told by dialect).
+    ``hairpin``: the rules masquerade what the backend sends to itself through the Service (None: the dialect does not say).
     """
 
     backend: Backend
@@ -123,7 +123,7 @@ class PacketOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Where a new connection goes.
 
     ``backends`` and ``other`` add up to 1: ``other`` holds what does not reach a backend when some does. ``affinity``
-    is the ClientIP timeout in seconds, 0 if the dump does not tell it, -1 for ever, None without affinity;
+    is the ClientIP timeout in seconds, 0 if the dump does not tell it, -1 forever, None without affinity;
     ``affinity_complete`` is false when only some backends remember or recall the client. ``undecided`` are lines that
     were not understood and that could have changed the answer.
     """

@@ -80,14 +80,14 @@ def seconds_of(text: str) -> float | None:
 
 def times_of(metrics: Iterable[Metrics], *, at: float | None = None, sync_period: float | None = None) -> Times:
     """From kube-proxy's metrics; a zero (never synced) counts as not known."""
-    held: dict[str, float] = {}
+    moments: dict[str, float] = {}
     for item in metrics:
         for sample in item.samples:
             if sample.name in (_LAST_SYNC, _LAST_QUEUED) and sample.value > 0:
-                held[sample.name] = max(sample.value, held.get(sample.name, 0.0))
+                moments[sample.name] = max(sample.value, moments.get(sample.name, 0.0))
     return Times(
         at=at,
-        last_sync=held.get(_LAST_SYNC),
-        last_queued=held.get(_LAST_QUEUED),
+        last_sync=moments.get(_LAST_SYNC),
+        last_queued=moments.get(_LAST_QUEUED),
         sync_period=sync_period if sync_period else DEFAULT_SYNC_PERIOD,
     )

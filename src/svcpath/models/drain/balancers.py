@@ -66,18 +66,18 @@ def removal_term(services: Sequence[Service], others: Sequence[Object], health: 
     fronts = list(fronts_of(services, others, health))
     if not fronts:
         if not services:
-            return unknown(REMOVAL, "no Service in the evidence: what stands in front is not shown")
+            return unknown(REMOVAL, "no Service was read: what stands in front is not shown")
         return known(REMOVAL, 0.0, TermOrigin.NONE_FOUND, "none found (no LoadBalancer, Ingress, Gateway)")
-    checks = [one.seconds for one in fronts if not one.name and one.seconds is not None]
-    named = [one for one in fronts if one.name and one.seconds is not None]
-    silent = [one for one in fronts if one.seconds is None]
-    detail = "; ".join(dict.fromkeys(one.detail for one in silent or fronts))
-    least = max([*(one.low for one in named), min(checks, default=0.0)])
-    most = max([*(one.seconds or 0.0 for one in named), *checks], default=0.0)
+    checks = [front.seconds for front in fronts if not front.name and front.seconds is not None]
+    named = [front for front in fronts if front.name and front.seconds is not None]
+    silent = [front for front in fronts if front.seconds is None]
+    detail = "; ".join(dict.fromkeys(front.detail for front in silent or fronts))
+    least = max([*(front.low for front in named), min(checks, default=0.0)])
+    most = max([*(front.seconds or 0.0 for front in named), *checks], default=0.0)
     if silent:
         return unknown(REMOVAL, detail, low=least)
     if least < most:
-        several = ": which of them stands in front is not told" if len(set(checks)) > 1 else ""
+        several = ": which of them stands in front is not known" if len(set(checks)) > 1 else ""
         return unknown(REMOVAL, f"{detail}{several}", low=least, high=most)
     return known(REMOVAL, most, TermOrigin.MANIFEST, detail)
 
@@ -86,12 +86,12 @@ def fronts_of(
     services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]
 ) -> Iterator[Front]:
     """Everything in front, with its removal time where settings tell it."""
-    checks = [one for one in health if one.health_check_interval is not None or one.unhealthy_threshold is not None]
-    for one in checks:
-        interval, threshold = one.health_check_interval, one.unhealthy_threshold
+    checks = [item for item in health if item.health_check_interval is not None or item.unhealthy_threshold is not None]
+    for check in checks:
+        interval, threshold = check.health_check_interval, check.unhealthy_threshold
         if interval is None or threshold is None:
             missing = "health check interval" if interval is None else "unhealthy threshold"
-            yield Front("load balancer", "", None, f"the load balancer's {missing} is not in the evidence")
+            yield Front("load balancer", "", None, f"the load balancer's {missing} was not read")
             continue
         yield Front(
             "load balancer",
@@ -107,7 +107,7 @@ def fronts_of(
     for obj in others:
         if is_route(obj):
             targets = set(backends(obj.spec))
-            behind = [one for one in services if any(_meant(one, target, obj) for target in targets)]
+            behind = [service for service in services if any(_meant(service, target, obj) for target in targets)]
             if behind:
                 front = _checked(_annotated(obj), obj, behind, others)
                 if front.seconds is not None or not checks:
@@ -139,7 +139,12 @@ def _annotated(obj: Object) -> Front:
         sooner = "less where nodes pass connections on (externalTrafficPolicy Cluster) or a controller takes the Pod out before"
         return Front(obj.kind, obj.name, interval * threshold, f"{detail} at most, {sooner}", 0.0, _sees_pods(obj))
     what = "type LoadBalancer" if isinstance(obj, Service) else "its controller's own reaction"
-    return Front(obj.kind, obj.name, None, f"{obj.kind} {obj.name} stands in front ({what}): not told by manifests")
+    return Front(
+        obj.kind,
+        obj.name,
+        None,
+        f"{obj.kind} {obj.name} stands in front ({what}): manifests do not say how long it takes",
+    )
 
 
 def _sees_pods(obj: Object) -> bool:
@@ -151,10 +156,12 @@ def _sees_pods(obj: Object) -> bool:
 def _checked(front: Front, obj: OtherObject, services: Sequence[Service], others: Sequence[Object]) -> Front:
     """The same with what GKE's health checks say, where nothing else tells."""
     checks = list(health_checks(obj, services, others)) if front.seconds is None else []
-    if {one.name for one in services} - {one.service for one in checks} or not checks:
+    if {service.name for service in services} - {check.service for check in checks} or not checks:
         return front
-    detail = "; ".join(dict.fromkeys(one.detail for one in checks))
-    return Front(obj.kind, obj.name, max(one.seconds for one in checks), f"{obj.kind} {obj.name}, {detail}", least=0.0)
+    detail = "; ".join(dict.fromkeys(check.detail for check in checks))
+    return Front(
+        obj.kind, obj.name, max(check.seconds for check in checks), f"{obj.kind} {obj.name}, {detail}", least=0.0
+    )
 
 
 def _number(obj: Object, names: Sequence[str]) -> float | None:
@@ -180,9 +187,9 @@ def backends(value: Any) -> Iterator[tuple[str, str]]:
                     yield current[key], ""
             for key in ("backendRefs", "services"):
                 several = current.get(key)
-                for one in several if isinstance(several, list) else ():
-                    if isinstance(one, dict) and isinstance(one.get("name"), str):
-                        yield one["name"], _text(one.get("namespace"))
+                for reference in several if isinstance(several, list) else ():
+                    if isinstance(reference, dict) and isinstance(reference.get("name"), str):
+                        yield reference["name"], _text(reference.get("namespace"))
             host = current.get("host")
             if isinstance(host, str) and "port" in current:
                 name, _, rest = host.partition(".")

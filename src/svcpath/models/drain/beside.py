@@ -19,12 +19,12 @@ class Beside:
     def __init__(self, others: Iterable[OtherObject]) -> None:
         self._telling: list[tuple[int, OtherObject]] = []
         self._routes: dict[str, list[tuple[int, OtherObject]]] = {}
-        for number, one in enumerate(others):
-            if is_route(one):
-                for name in dict.fromkeys(name for name, _ in backends(one.spec)):
-                    self._routes.setdefault(name, []).append((number, one))
-            elif one.kind in _TELLING:
-                self._telling.append((number, one))
+        for number, obj in enumerate(others):
+            if is_route(obj):
+                for name in dict.fromkeys(name for name, _ in backends(obj.spec)):
+                    self._routes.setdefault(name, []).append((number, obj))
+            elif obj.kind in _TELLING:
+                self._telling.append((number, obj))
 
     def of(self, services: Sequence[Service]) -> tuple[OtherObject, ...]:
         """What may stand in front of these Services, and what tells of policies and autoscalers, in the order given."""

@@ -1,9 +1,9 @@
-"""Does a drain hold? The terms of one workload put on the clock of one deletion, with what each unknown may still be.
+"""Does a drain hold? The terms of one workload put on a shutdown timeline, with what each unknown may still be.
 
-    load balancer removal + EndpointSlice and data plane propagation + longest request or connection
+    load balancer removal + endpoint propagation (EndpointSlice and data plane) + longest request or connection
       + application shutdown after its signal          <  terminationGracePeriodSeconds, with preStop inside
 
-Unknown terms are taken at the value that is best for the workload when it is asked whether the drain is lost for
+Unknown terms are taken at the value that is best for the workload when it is asked whether the drain fails for
 certain, and are never taken for granted when it is asked whether it holds.
 """
 
@@ -29,16 +29,16 @@ _FAR = 1e7
 
 NEW_CONNECTIONS = "new connections"
 REQUESTS = "requests"
-ORDERLY_END = "orderly end"
+GRACEFUL_EXIT = "graceful exit"
 
 
 class BudgetOutcome(enum.Enum):
-    """HOLDS: with every term known, all margins are positive. LOST: no value of the unknowns makes it hold. OPEN: it
-    depends on what is not known."""
+    """HOLDS: with every term known, all margins are positive. DOES_NOT_HOLD: no value of the unknowns makes
+    it hold. UNDETERMINED: it depends on what is not known."""
 
     HOLDS = "holds"
-    LOST = "lost"
-    OPEN = "open"
+    DOES_NOT_HOLD = "does-not-hold"
+    UNDETERMINED = "undetermined"
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -70,15 +70,15 @@ class Budget(msgspec.Struct, frozen=True):
     @property
     def bounded(self) -> bool:
         """Every term has an upper bound and the behaviour on the signal is known or does not matter."""
-        hooks = all(one.hook.high is not None for one in self.subject.containers)
-        return hooks and all(one.bounded for one in self.terms) and not self._behaviour_matters
+        hooks = all(container.hook.high is not None for container in self.subject.containers)
+        return hooks and all(term.bounded for term in self.terms) and not self._behaviour_matters
 
     @property
     def _behaviour_matters(self) -> bool:
         return self.on_signal is None and self.margins.negative
 
     def term(self, name: str) -> Term:
-        return next(one for one in self.terms if one.name == name)
+        return next(term for term in self.terms if term.name == name)
 
 
 def budget(
@@ -89,23 +89,23 @@ def budget(
     given: GivenTerms | None = None,
     on_signal: OnSignal | None = None,
 ) -> Budget:
-    """Put one workload on the clock. ``others`` are the objects beside it (Ingress, routes), ``health`` what is known of
+    """Put one workload on the shutdown timeline. ``others`` are the objects beside it (Ingress, routes), ``health`` what is known of
     load balancers."""
-    said = given or GivenTerms()
+    known = given or GivenTerms()
     terms = (
-        said.term("removal", REMOVAL, removal_term(subject.services, others, health)),
-        said.term(
+        known.term("removal", REMOVAL, removal_term(subject.services, others, health)),
+        known.term(
             "propagation", PROPAGATION, unknown(PROPAGATION, "depends on the nodes: svcpath drain watch measures it")
         ),
-        said.term("longest", LONGEST, unknown(LONGEST, "--longest-request tells it")),
-        said.term("shutdown", SHUTDOWN, unknown(SHUTDOWN, "svcpath drain watch measures it")),
+        known.term("longest", LONGEST, unknown(LONGEST, "--longest-request tells it")),
+        known.term("shutdown", SHUTDOWN, unknown(SHUTDOWN, "svcpath drain watch measures it")),
     )
-    best = {one.name: one.low for one in terms}
+    best = {term.name: term.low for term in terms}
     assumed = on_signal or OnSignal.EXIT
     first = _best_margins(subject, best, assumed)
     finishing = _best_margins(subject, best, OnSignal.FINISH) if on_signal is None else None
     outcome = _outcome(subject, terms, on_signal)
-    limits = tuple(_limits(subject, terms, on_signal)) if outcome is not BudgetOutcome.LOST else ()
+    limits = tuple(_limits(subject, terms, on_signal)) if outcome is not BudgetOutcome.DOES_NOT_HOLD else ()
     to_change, to_change_field = _first_to_change(subject, terms, finishing or first, on_signal)
     return Budget(
         subject=subject,
@@ -136,15 +136,24 @@ def margins_of(
     """The margins with every hook at the length given by container name. ``sure``: of hooks that tell the application to
     stop before they end only those count that do so for certain."""
     grace = float(subject.grace)
-    on_path = [stop(one.name, hooks[one.name], grace, _asked(one, on_signal, sure)) for one in subject.on_path]
-    off_path = [stop(one.name, hooks[one.name], grace) for one in subject.ordinary if not one.on_path]
+    on_path = [
+        stop(container.name, hooks[container.name], grace, _asked(container, on_signal, sure))
+        for container in subject.on_path
+    ]
+    off_path = [
+        stop(container.name, hooks[container.name], grace) for container in subject.ordinary if not container.on_path
+    ]
     found = margins(on_path, off_path, grace, load, on_signal)
-    if found.orderly_end is None:
+    if found.graceful_exit is None:
         return found
-    end = grace - found.orderly_end
-    sidecars = [sidecar_stop(one.name, hooks[one.name], grace, end) for one in subject.containers if one.sidecar]
-    latest = max((one.hook for one in sidecars), default=end)
-    whole = None if math.isinf(latest) else min(found.orderly_end, grace - latest)
+    end = grace - found.graceful_exit
+    sidecars = [
+        sidecar_stop(container.name, hooks[container.name], grace, end)
+        for container in subject.containers
+        if container.sidecar
+    ]
+    latest = max((sidecar.hook for sidecar in sidecars), default=end)
+    whole = None if math.isinf(latest) else min(found.graceful_exit, grace - latest)
     return Margins(found.new_connections, found.requests, whole)
 
 
@@ -163,13 +172,16 @@ def _hook_choices(subject: Subject, load: DrainDemand) -> list[dict[str, float]]
     end = grace - load.shutdown
     # Halfway, what is left before the signal and what is left after it are the same.
     bends = (0.0, load.drained, last, max(0.0, (load.drained + end) / 2), max(0.0, (last + end) / 2), end, grace)
-    names = [one.name for one in subject.containers]
-    choices = [_lengths(one, bends) for one in subject.containers]
-    if math.prod(len(one) for one in choices) > 1000:
+    names = [container.name for container in subject.containers]
+    choices = [_lengths(container, bends) for container in subject.containers]
+    if math.prod(len(lengths) for lengths in choices) > 1000:
         # Several unknown hooks: moving them together meets every bend.
-        width = max(len(one) for one in choices)
-        return [dict(zip(names, (one[min(at, len(one) - 1)] for one in choices), strict=True)) for at in range(width)]
-    return [dict(zip(names, one, strict=True)) for one in itertools.product(*choices)]
+        width = max(len(lengths) for lengths in choices)
+        return [
+            dict(zip(names, (lengths[min(at, len(lengths) - 1)] for lengths in choices), strict=True))
+            for at in range(width)
+        ]
+    return [dict(zip(names, combination, strict=True)) for combination in itertools.product(*choices)]
 
 
 def _lengths(container: StoppedContainer, bends: Sequence[float]) -> list[float]:
@@ -177,33 +189,33 @@ def _lengths(container: StoppedContainer, bends: Sequence[float]) -> list[float]
     if hook.known:
         return [hook.low]
     high = math.inf if hook.high is None else hook.high
-    return sorted({min(max(one, hook.low), high) for one in bends})
+    return sorted({min(max(length, hook.low), high) for length in bends})
 
 
 def _best_margins(subject: Subject, values: dict[str, float], on_signal: OnSignal) -> Margins:
     """The margins with unknown hooks at the length that is best for the smallest margin."""
     load = _load(values)
     every = [margins_of(subject, hooks, load, on_signal) for hooks in _hook_choices(subject, load)]
-    return max(every, key=lambda one: (one.smallest, one.new_connections))
+    return max(every, key=lambda candidate: (candidate.smallest, candidate.new_connections))
 
 
 def _outcome(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None) -> BudgetOutcome:
-    best = {one.name: one.low for one in terms}
+    best = {term.name: term.low for term in terms}
     kindest = on_signal or OnSignal.FINISH
     if _best_margins(subject, best, kindest).negative:
-        return BudgetOutcome.LOST
-    if not all(one.bounded for one in terms) or any(one.hook.high is None for one in subject.containers):
-        return BudgetOutcome.OPEN
-    worst = {one.name: one.high if one.high is not None else one.low for one in terms}
+        return BudgetOutcome.DOES_NOT_HOLD
+    if not all(term.bounded for term in terms) or any(container.hook.high is None for container in subject.containers):
+        return BudgetOutcome.UNDETERMINED
+    worst = {term.name: term.high if term.high is not None else term.low for term in terms}
     load = _load(worst)
     hardest = on_signal or OnSignal.EXIT
-    lengths = [(one.hook.low, one.hook.high or one.hook.low) for one in subject.containers]
-    names = [one.name for one in subject.containers]
+    lengths = [(container.hook.low, container.hook.high or container.hook.low) for container in subject.containers]
+    names = [container.name for container in subject.containers]
     if len(lengths) > 8:
         lengths = lengths[:8] + [(high, high) for _, high in lengths[8:]]
     for chosen in itertools.product(*lengths):
         if not margins_of(subject, dict(zip(names, chosen, strict=True)), load, hardest, sure=False).holds:
-            return BudgetOutcome.OPEN
+            return BudgetOutcome.UNDETERMINED
     return BudgetOutcome.HOLDS
 
 
@@ -215,7 +227,7 @@ def _limits(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     for term in terms:
         if term.known:
             continue
-        values = {one.name: one.low for one in terms}
+        values = {known.name: known.low for known in terms}
         if on_signal is not None:
             found.append(Limit(term.name, _largest(subject, values, term.name, on_signal)))
             continue
@@ -243,7 +255,7 @@ def _largest(subject: Subject, values: dict[str, float], name: str, on_signal: O
             for near, at_far in (
                 (near_margins.new_connections, far_margins.new_connections),
                 (near_margins.requests, far_margins.requests),
-                (near_margins.orderly_end, far_margins.orderly_end),
+                (near_margins.graceful_exit, far_margins.graceful_exit),
             )
             if near is not None and at_far is not None and at_far < near
         ]
@@ -258,20 +270,20 @@ def _first_to_change(
     grace = f"terminationGracePeriodSeconds {subject.grace}"
     earliest = min(subject.on_path or subject.ordinary, key=_waits)
     if on_signal is OnSignal.IGNORE:
-        text = "the stop signal is ignored: give PID 1 a handler, or an init that forwards the signal (tini, dumb-init)"
+        text = f"{earliest.stop_signal or 'SIGTERM'} is ignored: give PID 1 a handler, or an init that forwards the signal (tini, dumb-init)"
         return text, earliest.field
-    longest_hook = max(one.hook.low for one in subject.ordinary)
-    if found.orderly_end is None or math.isinf(longest_hook):
-        endless = next(one for one in subject.containers if math.isinf(one.hook.low))
+    longest_hook = max(container.hook.low for container in subject.ordinary)
+    if found.graceful_exit is None or math.isinf(longest_hook):
+        endless = next(container for container in subject.containers if math.isinf(container.hook.low))
         return f"preStop of container {endless.name} (it never ends)", endless.hook_field
-    if longest_hook >= subject.grace or found.smallest == found.orderly_end < min(
+    if longest_hook >= subject.grace or found.smallest == found.graceful_exit < min(
         found.new_connections, found.requests
     ):
         return grace, subject.grace_field
     hook = _hook_to_change(earliest)
     place = earliest.hook_field if earliest.hook.spelling else earliest.field
     if found.smallest == found.new_connections:
-        removal = next(one for one in terms if one.name == REMOVAL)
+        removal = next(term for term in terms if term.name == REMOVAL)
         if removal.known and removal.low >= subject.grace:
             return f"load balancer removal {removal.low:g} s", subject.grace_field
         return hook, place

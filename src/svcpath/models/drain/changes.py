@@ -43,44 +43,49 @@ def of_objects(seen: Sequence[ReceivedEvent], deletions: Sequence[Deletion], zer
     """What changed from one state of an object to the next."""
     found: list[Moment] = []
     last: dict[tuple[str, str, str, str], Object] = {}
-    for one in seen:
-        obj = one.obj
+    for event in seen:
+        obj = event.obj
         if not isinstance(obj, Object):
             continue
         key = (obj.kind, obj.namespace, obj.name, obj.metadata.uid)
-        before = None if one.type == "ADDED" and not one.first and key not in last else last.get(key)
-        at = one.received - zero
+        before = None if event.type == "ADDED" and not event.first and key not in last else last.get(key)
+        at = event.received - zero
         if isinstance(obj, Pod):
-            found.extend(_pod(one, obj, before if isinstance(before, Pod) else None, at, deletions, zero))
+            found.extend(_pod(event, obj, before if isinstance(before, Pod) else None, at, deletions, zero))
         elif isinstance(obj, EndpointSlice):
-            found.extend(_slice(one, obj, before if isinstance(before, EndpointSlice) else None, at))
+            found.extend(_slice(event, obj, before if isinstance(before, EndpointSlice) else None, at))
         elif isinstance(obj, Event):
-            found.extend(_event(one, obj, at, zero))
+            found.extend(_event(event, obj, at, zero))
         last[key] = obj
     return found
 
 
 def _pod(
-    one: ReceivedEvent, pod: Pod, before: Pod | None, at: float, deletions: Sequence[Deletion], zero: float
+    received: ReceivedEvent, pod: Pod, before: Pod | None, at: float, deletions: Sequence[Deletion], zero: float
 ) -> list[Moment]:
     found: list[Moment] = []
-    if one.type == "DELETED":
-        return [Moment(at, "pod", f"{pod.name} deleted", place=one.place)]
+    if received.type == "DELETED":
+        return [Moment(at, "pod", f"{pod.name} deleted", place=received.place)]
     if pod.deleting and (before is None or not before.deleting):
-        mine = next((each for each in deletions if each.pod == pod.name and each.namespace == pod.namespace), None)
+        mine = next(
+            (deletion for deletion in deletions if deletion.pod == pod.name and deletion.namespace == pod.namespace),
+            None,
+        )
         if mine is not None:
-            uncertain = f", seen {one.received - mine.zero:.3f} s later" if not one.first else ""
+            uncertain = f", seen {received.received - mine.zero:.3f} s later" if not received.first else ""
             found.append(
-                Moment(mine.zero - zero, "delete", f"Pod {pod.name}, grace {mine.grace} s{uncertain}", place=one.place)
+                Moment(
+                    mine.zero - zero, "delete", f"Pod {pod.name}, grace {mine.grace} s{uncertain}", place=received.place
+                )
             )
     if before is None:
-        if not pod.deleting and not one.first and at > 0:
-            found.append(Moment(at, "pod", f"{pod.name} created", place=one.place))
+        if not pod.deleting and not received.first and at > 0:
+            found.append(Moment(at, "pod", f"{pod.name} created", place=received.place))
         return found
     if pod.status.phase != before.status.phase:
-        found.append(Moment(at, "pod", f"{pod.name} {before.status.phase} -> {pod.status.phase}", place=one.place))
+        found.append(Moment(at, "pod", f"{pod.name} {before.status.phase} -> {pod.status.phase}", place=received.place))
     if pod.ready != before.ready and pod.ready is not None and before.ready is not None:
-        found.append(Moment(at, "pod", f"{pod.name} {'ready' if pod.ready else 'not ready'}", place=one.place))
+        found.append(Moment(at, "pod", f"{pod.name} {'ready' if pod.ready else 'not ready'}", place=received.place))
     ended = {
         status.name for status in before.status.container_statuses or () if status.state and status.state.terminated
     }
@@ -89,29 +94,31 @@ def _pod(
         if over is not None and status.name not in ended:
             why = f" ({over.reason})" if over.reason else ""
             found.append(
-                Moment(at, "exit", f"{pod.name}/{status.name} exit code {over.exit_code}{why}", place=one.place)
+                Moment(at, "exit", f"{pod.name}/{status.name} exit code {over.exit_code}{why}", place=received.place)
             )
     return found
 
 
-def _slice(one: ReceivedEvent, new: EndpointSlice, before: EndpointSlice | None, at: float) -> list[Moment]:
+def _slice(received: ReceivedEvent, new: EndpointSlice, before: EndpointSlice | None, at: float) -> list[Moment]:
     if before is None:
         return []
     old = {address: endpoint for endpoint in before.endpoints or () for address in endpoint.addresses}
     now = {address: endpoint for endpoint in new.endpoints or () for address in endpoint.addresses}
-    if one.type == "DELETED":
+    if received.type == "DELETED":
         now = {}
     found = []
     for address, endpoint in now.items():
         text = words(endpoint)
         if address not in old or words(old[address]) != text:
             change = _condition(endpoint)
-            found.append(Moment(at, "slice", f"{address} {text}", place=one.place, subject=address, change=change))
-    left = ", ".join(now) or "nobody"
+            found.append(Moment(at, "slice", f"{address} {text}", place=received.place, subject=address, change=change))
+    left = ", ".join(now) or "no endpoint"
     for address in old:
         if address not in now:
             text = f"{address} removed; {new.name} lists {left}"
-            found.append(Moment(at, "slice", text, place=one.place, subject=address, change=EndpointChange.REMOVED))
+            found.append(
+                Moment(at, "slice", text, place=received.place, subject=address, change=EndpointChange.REMOVED)
+            )
     return found
 
 
@@ -121,36 +128,41 @@ def _condition(endpoint: Endpoint) -> EndpointChange:
     return EndpointChange.SERVING if endpoint.serving else EndpointChange.NOT_SERVING
 
 
-def _event(one: ReceivedEvent, event: Event, at: float, zero: float) -> list[Moment]:
+def _event(received: ReceivedEvent, event: Event, at: float, zero: float) -> list[Moment]:
     """Events of the recording's own time; those that a listing repeats from before are left out."""
-    happened = seconds_of(event.at) if event.at else one.received
-    if one.first or happened < zero - 1:
+    happened = seconds_of(event.at) if event.at else received.received
+    if received.first or happened < zero - 1:
         return []
     text = f"{event.subject.kind} {event.subject.name}: {event.reason or ''}: {event.message or event.note or ''}"
-    return [Moment(at, "event", text, place=one.place)]
+    return [Moment(at, "event", text, place=received.place)]
 
 
 def of_remarks(remarks: Sequence[Remark], zero: float) -> list[Moment]:
     """What clients and rollouts noted themselves."""
     return [
         Moment(
-            one.at - zero,
-            "rollout" if one.kind == "rollout" else "client",
-            f"{one.kind} {one.text}".strip(),
-            place=one.place,
+            remark.at - zero,
+            "rollout" if remark.kind == "rollout" else "client",
+            f"{remark.kind} {remark.text}".strip(),
+            place=remark.place,
         )
-        for one in remarks
+        for remark in remarks
     ]
 
 
 def computed(deletions: Sequence[Deletion], zero: float) -> list[Moment]:
-    """The stop signal, which nothing records: at the end of preStop by its definition."""
+    """SIGTERM (or the image's STOPSIGNAL), which nothing records: at the end of preStop by its definition."""
     found = []
-    for one in deletions:
-        if one.hook_ends is not None and (one.ended is None or one.ended >= one.hook_ends):
-            how = f"preStop ends after {one.hook_ends:g} s" if one.hook_ends else "no preStop"
+    for deletion in deletions:
+        if deletion.hook_ends is not None and (deletion.ended is None or deletion.ended >= deletion.hook_ends):
+            how = f"preStop ends after {deletion.hook_ends:g} s" if deletion.hook_ends else "no preStop"
             found.append(
-                Moment(one.zero + one.hook_ends - zero, "signal", f"{one.pod}: stop signal ({how})", exact=False)
+                Moment(
+                    deletion.zero + deletion.hook_ends - zero,
+                    "signal",
+                    f"{deletion.pod}: SIGTERM ({how})",
+                    exact=False,
+                )
             )
     return found
 

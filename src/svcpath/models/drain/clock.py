@@ -1,7 +1,7 @@
-"""The clock of one deletion: when each container of a Pod is signalled and killed, and the three margins of a drain.
+"""The shutdown timeline of one Pod: when each container of a Pod is signalled and killed, and the three margins of a drain.
 
 0 is the moment the API server accepts the delete. Every container starts terminating at once with its own preStop; the
-stop signal comes when that hook ends or the grace period is used up, and the kill no earlier than 2 s after the signal.
+signal (SIGTERM, or the image's STOPSIGNAL) comes when that hook ends or the grace period is used up, and the kill no earlier than 2 s after the signal.
 Sidecars (init containers with restartPolicy Always) run their hook at 0 too and are signalled after every ordinary
 container ended, in reverse order, or when the grace period is used up.
 
@@ -25,7 +25,7 @@ DEFAULT_GRACE = 30
 
 
 class OnSignal(enum.Enum):
-    """What an application does on its stop signal.
+    """What an application does on SIGTERM (or the image's STOPSIGNAL).
 
     EXIT: it ends at once, requests included. FINISH: it stops accepting, finishes what it has, and ends. IGNORE: it goes
     on as before until the kill, as a process without a handler does that is PID 1 (kernel, SIGNAL_UNKILLABLE).
@@ -37,7 +37,7 @@ class OnSignal(enum.Enum):
 
 
 class ContainerStop(msgspec.Struct, frozen=True):
-    """When one container's hook would end and when it is told to stop and killed, seconds after the delete."""
+    """When one container's hook would end and when it is signalled and killed, seconds after the delete."""
 
     container: str
     hook: float
@@ -46,21 +46,21 @@ class ContainerStop(msgspec.Struct, frozen=True):
 
 
 def stop(container: str, hook: float, grace: float, asked: float = math.inf) -> ContainerStop:
-    """The clock of an ordinary container whose preStop would take ``hook`` seconds; at ``asked`` the hook itself tells the
+    """The stop of an ordinary container whose preStop would take ``hook`` seconds; at ``asked`` the hook itself tells the
     application to stop, which is as good as the signal."""
     signal = min(hook, grace)
     return ContainerStop(container, hook, min(signal, asked), max(grace, signal + MINIMUM_WINDOW))
 
 
 def sidecar_stop(container: str, hook: float, grace: float, others_end: float) -> ContainerStop:
-    """The clock of a sidecar: signalled once its own hook and all that it waits for have ended."""
+    """The stop of a sidecar: signalled once its own hook and all that it waits for have ended."""
     end = max(hook, others_end)
     signal = min(end, grace)
     return ContainerStop(container, end, signal, max(grace, signal + MINIMUM_WINDOW))
 
 
 class DrainDemand(msgspec.Struct, frozen=True):
-    """What has to fit into the clock, in seconds.
+    """What has to fit into the shutdown, in seconds.
 
     ``drained``: when the last node or load balancer stops sending new connections (D). ``longest``: the longest request
     (L). ``shutdown``: closing down once idle (S).
@@ -74,17 +74,17 @@ class DrainDemand(msgspec.Struct, frozen=True):
 class Margins(msgspec.Struct, frozen=True):
     """Seconds to spare; the drain holds when all three are positive.
 
-    ``orderly_end`` is None for a container that never ends by itself: it ignores the signal, or its hook has no end.
+    ``graceful_exit`` is None for a container that never ends by itself: it ignores the signal, or its hook has no end.
     """
 
     new_connections: float
     requests: float
-    orderly_end: float | None
+    graceful_exit: float | None
 
     @property
     def negative(self) -> bool:
         """Some margin is missed for certain."""
-        return self.new_connections < 0 or self.requests < 0 or self.orderly_end is None or self.orderly_end < 0
+        return self.new_connections < 0 or self.requests < 0 or self.graceful_exit is None or self.graceful_exit < 0
 
     @property
     def holds(self) -> bool:
@@ -92,18 +92,18 @@ class Margins(msgspec.Struct, frozen=True):
 
     @property
     def smallest(self) -> float:
-        end = float("-inf") if self.orderly_end is None else self.orderly_end
+        end = float("-inf") if self.graceful_exit is None else self.graceful_exit
         return min(self.new_connections, self.requests, end)
 
 
-def ended(one: ContainerStop, load: DrainDemand, on_signal: OnSignal) -> float:
+def ended(container: ContainerStop, load: DrainDemand, on_signal: OnSignal) -> float:
     """When a container has ended, seconds after the delete: by itself, else at its kill."""
     if on_signal is OnSignal.IGNORE:
-        return one.kill
+        return container.kill
     # A listener that is closed on the signal accepts nothing after it, whatever is still sent.
-    last_request = min(load.drained, one.signal) + load.longest
-    idle = one.signal if on_signal is OnSignal.EXIT else max(one.signal, last_request)
-    return min(idle + load.shutdown, one.kill)
+    last_request = min(load.drained, container.signal) + load.longest
+    idle = container.signal if on_signal is OnSignal.EXIT else max(container.signal, last_request)
+    return min(idle + load.shutdown, container.kill)
 
 
 def margins(
@@ -118,19 +118,19 @@ def margins(
     ``on_path`` are the ordinary containers that traffic goes through (proxy and application): the earliest signal among
     them counts. ``off_path`` are the others, whose hooks have to end inside the grace period as well.
     """
-    signal = min(one.signal for one in on_path)
-    kill = min(one.kill for one in on_path)
+    signal = min(container.signal for container in on_path)
+    kill = min(container.kill for container in on_path)
     accepts_until = kill if on_signal is OnSignal.IGNORE else signal
     served_until = signal if on_signal is OnSignal.EXIT else kill
     last_request = load.drained + load.longest
     return Margins(
         new_connections=accepts_until - load.drained,
         requests=served_until - last_request,
-        orderly_end=_orderly_end(on_path, off_path, grace, load, on_signal),
+        graceful_exit=_graceful_exit(on_path, off_path, grace, load, on_signal),
     )
 
 
-def _orderly_end(
+def _graceful_exit(
     on_path: Sequence[ContainerStop],
     off_path: Sequence[ContainerStop],
     grace: float,
@@ -141,7 +141,8 @@ def _orderly_end(
         return None
     last_request = load.drained + load.longest
     ends = [
-        (one.hook if on_signal is OnSignal.EXIT else max(one.hook, last_request)) + load.shutdown for one in on_path
+        (container.hook if on_signal is OnSignal.EXIT else max(container.hook, last_request)) + load.shutdown
+        for container in on_path
     ]
-    ends.extend(one.hook for one in off_path)
+    ends.extend(container.hook for container in off_path)
     return None if math.isinf(max(ends)) else grace - max(ends)

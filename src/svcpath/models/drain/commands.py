@@ -177,7 +177,7 @@ def _killed(program: str, operands: Sequence[str]) -> CommandStop | None:
             targets.append(word)
     if signal.upper().removeprefix("SIG") not in _STOP_SIGNALS:
         return None
-    # Process 1 is the container's own; of any other it is not told whether it takes the traffic.
+    # Process 1 is the container's own; of any other it is not known whether it takes the traffic.
     return CommandStop(0.0, program == "kill" and targets == ["1"], program) if targets else None
 
 
@@ -189,7 +189,7 @@ def _without_options(words: list[str], with_value: str) -> list[str]:
 
 
 def _amount(word: str) -> float | None:
-    """Seconds of one operand of sleep(1); None when they can't be told."""
+    """Seconds of one operand of sleep(1); None when they can't be read off."""
     if word.lower() in ("inf", "infinity"):
         return math.inf
     match = _AMOUNT.match(word)

@@ -51,16 +51,16 @@ class Deletion(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> float | None:
-        return max((one.at for one in self.exits), default=None)
+        return max((exit_.at for exit_ in self.exits), default=None)
 
     @property
     def killed(self) -> tuple[ContainerExit, ...]:
         """Containers that the kubelet killed when the grace period was used up: 137 at its end, and not for memory."""
         deadline = max(float(self.grace), (self.hook_ends or 0.0) + 2)
         return tuple(
-            one
-            for one in self.exits
-            if one.code == 137 and one.reason != "OOMKilled" and one.at >= deadline - 1 and self.grace > 0
+            exit_
+            for exit_ in self.exits
+            if exit_.code == 137 and exit_.reason != "OOMKilled" and exit_.at >= deadline - 1 and self.grace > 0
         )
 
 
@@ -75,22 +75,22 @@ _Name = tuple[str, str, str]
 def _deleted(seen: Iterable[ReceivedEvent]) -> list[_Name]:
     """Pods (namespace, name, uid) that are being deleted in the recording, in the order in which it was seen."""
     found: dict[_Name, None] = {}
-    for one in seen:
-        if isinstance(one.obj, Pod) and one.obj.deleting:
-            found.setdefault((one.obj.namespace, one.obj.name, one.obj.metadata.uid), None)
+    for event in seen:
+        if isinstance(event.obj, Pod) and event.obj.deleting:
+            found.setdefault((event.obj.namespace, event.obj.name, event.obj.metadata.uid), None)
     return list(found)
 
 
 def _deletion(name: _Name, seen: Sequence[ReceivedEvent], planes: Sequence[PlaneChange]) -> Deletion:
-    states = [one for one in seen if isinstance(one.obj, Pod) and _is(one.obj, name)]
-    stamped = next(one for one in states if one.obj.deleting)
+    states = [event for event in seen if isinstance(event.obj, Pod) and _is(event.obj, name)]
+    stamped = next(state for state in states if state.obj.deleting)
     pod: Pod = stamped.obj
     grace = pod.metadata.deletion_grace_period_seconds or 0
     zero = seconds_of(pod.metadata.deletion_timestamp or "") - grace
     uncertain = min(1.0, max(0.0, stamped.received - zero)) if not stamped.first else 1.0
-    addresses = pod.ips or next((one.obj.ips for one in states if one.obj.ips), ())
+    addresses = pod.ips or next((state.obj.ips for state in states if state.obj.ips), ())
     noticed, conditions, removed = _slices(seen, pod, zero)
-    gone = next((one.received - zero for one in states if one.type == "DELETED"), None)
+    gone = next((state.received - zero for state in states if state.type == "DELETED"), None)
     return Deletion(
         pod=pod.name,
         namespace=pod.namespace,
@@ -106,9 +106,9 @@ def _deletion(name: _Name, seen: Sequence[ReceivedEvent], planes: Sequence[Plane
         removed=removed,
         gone=gone,
         planes=tuple(
-            (one.node, one.at - zero, one.at - one.after)
-            for one in planes
-            if not one.present and one.at >= zero and one.backend.rpartition(":")[0].strip("[]") in addresses
+            (change.node, change.at - zero, change.at - change.after)
+            for change in planes
+            if not change.present and change.at >= zero and change.backend.rpartition(":")[0].strip("[]") in addresses
         ),
     )
 
@@ -119,18 +119,21 @@ def _is(pod: Pod, name: _Name) -> bool:
 
 def _hook_ends(pod: Pod, grace: int) -> float | None:
     """When the last ordinary container gets its signal; None where a hook's length can't be read off."""
-    hooks = [hook_of(one.lifecycle.pre_stop if one.lifecycle else None) for one in pod.spec.containers or ()]
-    if any(not one.known for one in hooks):
+    hooks = [
+        hook_of(container.lifecycle.pre_stop if container.lifecycle else None)
+        for container in pod.spec.containers or ()
+    ]
+    if any(not hook.known for hook in hooks):
         return None
-    return max((min(one.low, float(grace)) for one in hooks), default=0.0)
+    return max((min(hook.low, float(grace)) for hook in hooks), default=0.0)
 
 
 def _exits(states: Sequence[ReceivedEvent], zero: float) -> list[ContainerExit]:
     found: dict[str, ContainerExit] = {}
-    for one in states:
+    for state in states:
         statuses: tuple[ContainerStatus, ...] = (
-            *(one.obj.status.container_statuses or ()),
-            *(one.obj.status.init_container_statuses or ()),
+            *(state.obj.status.container_statuses or ()),
+            *(state.obj.status.init_container_statuses or ()),
         )
         for status in statuses:
             ended = status.state.terminated if status.state else None
@@ -140,7 +143,7 @@ def _exits(states: Sequence[ReceivedEvent], zero: float) -> list[ContainerExit]:
             if finished is not None and finished < -1:
                 continue  # an init container that ended long before
             found[status.name] = ContainerExit(
-                status.name, ended.exit_code, ended.reason or "", one.received - zero, finished
+                status.name, ended.exit_code, ended.reason or "", state.received - zero, finished
             )
     return list(found.values())
 
@@ -160,19 +163,19 @@ def _slices(seen: Sequence[ReceivedEvent], pod: Pod, zero: float) -> tuple[float
     conditions = ""
     holding: set[str] = set()
     removed: float | None = None
-    for one in seen:
-        if not isinstance(one.obj, EndpointSlice) or one.obj.namespace != pod.namespace:
+    for event in seen:
+        if not isinstance(event.obj, EndpointSlice) or event.obj.namespace != pod.namespace:
             continue
-        mine = [each for each in one.obj.endpoints or () if _mine(each, pod)]
-        if one.type == "DELETED" or not mine:
-            if one.obj.name in holding:
-                holding.discard(one.obj.name)
-                removed = one.received - zero if not holding else None
+        mine = [endpoint for endpoint in event.obj.endpoints or () if _mine(endpoint, pod)]
+        if event.type == "DELETED" or not mine:
+            if event.obj.name in holding:
+                holding.discard(event.obj.name)
+                removed = event.received - zero if not holding else None
             continue
-        holding.add(one.obj.name)
-        leaving = next((each for each in mine if each.terminating or not each.ready), None)
-        if leaving is not None and noticed is None and one.received >= zero:
-            noticed, conditions = one.received - zero, words(leaving)
+        holding.add(event.obj.name)
+        leaving = next((endpoint for endpoint in mine if endpoint.terminating or not endpoint.ready), None)
+        if leaving is not None and noticed is None and event.received >= zero:
+            noticed, conditions = event.received - zero, words(leaving)
     return noticed, conditions, removed
 
 

@@ -1,8 +1,8 @@
-"""What GKE's load balancers are told of a drain: BackendConfig of a Service's ports, policies of a Service at a Gateway.
+"""What GKE's load balancers are configured to do in a drain: BackendConfig of a Service's ports, policies of a Service at a Gateway.
 
 ``drainingTimeoutSec`` is how long requests that are open may run on after the endpoint was taken out; then the load balancer
 cuts them. It does not delay new connections. A health check bounds from above when a Pod is taken out: a controller takes it
-out of its network endpoint group as a rule sooner, at a time that no manifest tells. Sources: GKE documentation, "Ingress
+out of its network endpoint group as a rule sooner, at a time that no manifest gives. Sources: GKE documentation, "Ingress
 configuration" (BackendConfig, cloud.google.com/v1; the annotation cloud.google.com/backend-config by port name, port number
 or default) and "Configure Gateway resources using policies" (GCPBackendPolicy and HealthCheckPolicy, networking.gke.io/v1).
 """
@@ -40,7 +40,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def drainings(services: Sequence[Service], others: Sequence[Object]) -> Iterator[Draining]:
-    """How long open requests may run on, wherever GKE's load balancers are told for these Services."""
+    """How long open requests may run on, wherever objects set it for these Services."""
     for service, obj, place in _told(services, others, "GCPBackendPolicy"):
         seconds = _number(obj, *place, "connectionDraining", "drainingTimeoutSec")
         if seconds is not None and seconds <= 3600:
@@ -67,7 +67,7 @@ def _told(
     services: Sequence[Service], others: Sequence[Object], policy: str
 ) -> Iterator[tuple[Service, OtherObject, tuple[str, ...]]]:
     """What tells of a Service, with the place of its settings in the spec."""
-    beside = [one for one in others if isinstance(one, OtherObject) and isinstance(one.spec, dict)]
+    beside = [obj for obj in others if isinstance(obj, OtherObject) and isinstance(obj.spec, dict)]
     for service in services:
         yield from ((service, obj, ()) for obj in _configs(service, beside))
         yield from ((service, obj, ("default",)) for obj in _policies(service, beside, policy))
@@ -82,9 +82,9 @@ def _number(obj: OtherObject, *place: str) -> float | None:
 
 def _configs(service: Service, beside: Sequence[OtherObject]) -> Iterator[OtherObject]:
     """The BackendConfigs of the ports that an Ingress of Google's class uses; of every port where no Ingress is shown."""
-    ingresses = [one for one in beside if one.kind == "Ingress" and _same_namespace(one, service)]
-    used = [(one, port) for one in ingresses for port in _ports(one.spec, service.name)]
-    wanted = {port for one, port in used if _google(one)}
+    ingresses = [obj for obj in beside if obj.kind == "Ingress" and _same_namespace(obj, service)]
+    used = [(ingress, port) for ingress in ingresses for port in _ports(ingress.spec, service.name)]
+    wanted = {port for ingress, port in used if _google(ingress)}
     if used and not wanted:
         return  # what stands in front is another controller's
     names = _annotated(service, wanted)
@@ -96,28 +96,28 @@ def _configs(service: Service, beside: Sequence[OtherObject]) -> Iterator[OtherO
 
 def _annotated(service: Service, wanted: set[str]) -> set[str]:
     """Names of the BackendConfigs that the annotation gives to the ports (by name or number; none: to all ports)."""
-    text = next((service.annotations[one] for one in _ANNOTATIONS if service.annotations.get(one)), "")
+    text = next((service.annotations[name] for name in _ANNOTATIONS if service.annotations.get(name)), "")
     try:
-        said = json.loads(text)
+        configs = json.loads(text)
     except ValueError:
         return set()
-    if not isinstance(said, dict):
+    if not isinstance(configs, dict):
         return set()
-    by_port: dict[str, Any] = said["ports"] if isinstance(said.get("ports"), dict) else {}
+    by_port: dict[str, Any] = configs["ports"] if isinstance(configs.get("ports"), dict) else {}
     names: set[str] = set()
     for port in service.spec.ports or ():
         keys = {port.name or "", str(port.port)} - {""}
         if wanted and not keys & wanted:
             continue
         own = [by_port[key] for key in sorted(keys) if isinstance(by_port.get(key), str)]
-        names.update(own or ([said["default"]] if isinstance(said.get("default"), str) else []))
+        names.update(own or ([configs["default"]] if isinstance(configs.get("default"), str) else []))
     return names
 
 
 def _policies(service: Service, beside: Sequence[OtherObject], kind: str) -> Iterator[OtherObject]:
     """The policies of a kind that target the Service, unless every Gateway that is shown is another controller's."""
-    gateways = [str((one.spec or {}).get("gatewayClassName", "")) for one in beside if one.kind == "Gateway"]
-    if gateways and not any(one.startswith("gke-") for one in gateways):
+    gateways = [str((obj.spec or {}).get("gatewayClassName", "")) for obj in beside if obj.kind == "Gateway"]
+    if gateways and not any(class_name.startswith("gke-") for class_name in gateways):
         return
     for obj in beside:
         if obj.kind == kind and _group(obj, "networking.gke.io") and _same_namespace(obj, service):
@@ -153,6 +153,6 @@ def _group(obj: OtherObject, group: str) -> bool:
     return obj.api_version.partition("/")[0] == group
 
 
-def _same_namespace(one: Object, service: Service) -> bool:
+def _same_namespace(obj: Object, service: Service) -> bool:
     """Rendered objects without a namespace go where the others go."""
-    return not one.namespace or not service.namespace or one.namespace == service.namespace
+    return not obj.namespace or not service.namespace or obj.namespace == service.namespace

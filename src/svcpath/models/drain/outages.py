@@ -22,18 +22,20 @@ class Outage(msgspec.Struct, frozen=True):
 
 def outages(connections: Sequence[SampledConnection], zero: float = 0.0) -> list[Outage]:
     """Runs of new connections that failed, in the order of their start, with the uncertainty of each edge."""
-    ordered = sorted((one for one in connections if one.kind == "new"), key=lambda one: one.start)
+    ordered = sorted(
+        (connection for connection in connections if connection.kind == "new"), key=lambda connection: connection.start
+    )
     found: list[Outage] = []
     run: list[SampledConnection] = []
     good: SampledConnection | None = None
-    for one in ordered:
-        if one.outcome != "ok":
-            run.append(one)
+    for connection in ordered:
+        if connection.outcome != "ok":
+            run.append(connection)
             continue
         if run:
-            found.append(_outage(run, good, one, zero))
+            found.append(_outage(run, good, connection, zero))
             run = []
-        good = one
+        good = connection
     if run:
         found.append(_outage(run, good, None, zero))
     return found

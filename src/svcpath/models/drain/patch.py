@@ -39,7 +39,7 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     hook of a container beside the path never ends."""
     if on_signal is OnSignal.IGNORE or not subject.on_path or subject.knative:
         return None
-    values = {one.name: one.low for one in terms}
+    values = {term.name: term.low for term in terms}
     assumptions: list[str] = []
     for term in terms:
         if term.known:
@@ -52,11 +52,11 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
     needed = drained if on_signal is OnSignal.FINISH else last_request
     seconds = math.ceil(needed) + SPARE
     hooks = tuple(
-        (one.name, seconds)
-        for one in subject.on_path
-        if not (one.hook.known and one.hook.stop is None and needed < one.hook.low < math.inf)
+        (container.name, seconds)
+        for container in subject.on_path
+        if not (container.hook.known and container.hook.stop is None and needed < container.hook.low < math.inf)
     )
-    kept = [one.hook.low for one in subject.containers if one.name not in dict(hooks)]
+    kept = [container.hook.low for container in subject.containers if container.name not in dict(hooks)]
     if any(math.isinf(length) for length in kept):
         return None
     latest = max([*(length for _, length in hooks), *kept, last_request])
@@ -70,7 +70,7 @@ def suggest(subject: Subject, terms: Sequence[Term], on_signal: OnSignal | None)
 def _text(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) -> str:
     """A strategic merge patch in YAML."""
     lines = [*subject.template]
-    spellings = {one.name: one.hook.spelling for one in subject.ordinary}
+    spellings = {container.name: container.hook.spelling for container in subject.ordinary}
     text = []
     for depth, step in enumerate(lines):
         text.append("  " * depth + f"{step}:")
@@ -93,13 +93,13 @@ def _operations(subject: Subject, grace: int, hooks: Sequence[tuple[str, int]]) 
     """A JSON patch in YAML."""
     text = _operation(subject.grace_field, str(grace))
     for name, seconds in hooks:
-        one = next(each for each in subject.ordinary if each.name == name)
+        container = next(candidate for candidate in subject.ordinary if candidate.name == name)
         wait = f"{{sleep: {{seconds: {seconds}}}}}"
-        keep = "  # keep what it does besides waiting" if one.hook.spelling in _HANDLERS else ""
-        if one.has_lifecycle:
-            text += _operation(one.hook_field, wait + keep)
+        keep = "  # keep what it does besides waiting" if container.hook.spelling in _HANDLERS else ""
+        if container.has_lifecycle:
+            text += _operation(container.hook_field, wait + keep)
         else:
-            text += _operation(one.hook_field[:-1], f"{{preStop: {wait}}}")
+            text += _operation(container.hook_field[:-1], f"{{preStop: {wait}}}")
     return "\n".join(text)
 
 

@@ -45,6 +45,6 @@ def _turns(seen: Sequence[ReceivedEvent]) -> Iterator[tuple[ReceivedEvent, Workl
 
 def reported(seen: Sequence[ReceivedEvent], remarks: Sequence[Remark], zero: float) -> float | None:
     """When the rollout was first reported complete after 0."""
-    told = [remark.at - zero for remark in remarks if remark.rolled_out]
-    told += [state.received - zero for state, workload in _turns(seen) if complete(workload) and state.received > zero]
-    return min(told, default=None)
+    times = [remark.at - zero for remark in remarks if remark.rolled_out]
+    times += [state.received - zero for state, workload in _turns(seen) if complete(workload) and state.received > zero]
+    return min(times, default=None)

@@ -81,7 +81,7 @@ def _words(text: str) -> list[str] | None:
     found: list[str] = []
     try:
         for token in lexer:
-            if token and all(one in ";&|()<>\n" for one in token):
+            if token and all(character in ";&|()<>\n" for character in token):
                 found.extend(f"\0{part}" for part in re.findall(r"&&|\|\||;;|\|&|&>>?|<<<|<<-?|[<>]&|>>|.|\n", token))
             elif token in ("{", "}"):
                 found.append(f"\0{token}")

@@ -69,11 +69,11 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def ordinary(self) -> tuple[StoppedContainer, ...]:
-        return tuple(one for one in self.containers if not one.sidecar)
+        return tuple(container for container in self.containers if not container.sidecar)
 
     @property
     def on_path(self) -> tuple[StoppedContainer, ...]:
-        return tuple(one for one in self.ordinary if one.on_path)
+        return tuple(container for container in self.ordinary if container.on_path)
 
     @property
     def grace_field(self) -> Field:
@@ -125,11 +125,11 @@ def selecting(obj: Object, services: Sequence[Service]) -> tuple[Service, ...]:
     """The Services whose selector picks the Pods of ``obj``. Objects without a namespace fit any (rendered charts)."""
     labels = _labels(obj)
     return tuple(
-        one
-        for one in services
-        if one.spec.selector
-        and (not one.namespace or not obj.namespace or one.namespace == obj.namespace)
-        and matches(one.spec.selector, labels)
+        service
+        for service in services
+        if service.spec.selector
+        and (not service.namespace or not obj.namespace or service.namespace == obj.namespace)
+        and matches(service.spec.selector, labels)
     )
 
 
@@ -145,21 +145,21 @@ def subject_of(
         return None
     mine = selecting(obj, services)
     template = at if at is not None else _place(obj)
-    chosen = frozenset(path) & {one.name for one in spec.containers} or _on_path(spec.containers, mine)
+    chosen = frozenset(path) & {container.name for container in spec.containers} or _on_path(spec.containers, mine)
     containers = [
-        _stopping(one, one.name in chosen, False, (*template, "containers", number))
-        for number, one in enumerate(spec.containers)
+        _stopping(container, container.name in chosen, False, (*template, "containers", number))
+        for number, container in enumerate(spec.containers)
     ]
     containers.extend(
-        _stopping(one, False, True, (*template, "initContainers", number))
-        for number, one in enumerate(spec.init_containers or ())
-        if one.restart_policy == "Always"
+        _stopping(container, False, True, (*template, "initContainers", number))
+        for number, container in enumerate(spec.init_containers or ())
+        if container.restart_policy == "Always"
     )
     grace = spec.termination_grace_period_seconds
     knative = obj.api_version.startswith("serving.knative.dev/")
     if knative:
         grace = spec.timeout_seconds
-        containers = [msgspec.structs.replace(one, hook=_QUEUE_PROXY) for one in containers]
+        containers = [msgspec.structs.replace(container, hook=_QUEUE_PROXY) for container in containers]
     if isinstance(obj, Pod) and obj.metadata.deletion_grace_period_seconds and obj.deleting:
         grace = obj.metadata.deletion_grace_period_seconds
     return Subject(
@@ -171,7 +171,7 @@ def subject_of(
         containers=tuple(containers),
         template=template,
         serves=obj.kind not in ("Job", "CronJob")
-        and (bool(mine) or any(_takes_traffic(one) for one in spec.containers)),
+        and (bool(mine) or any(_takes_traffic(container) for container in spec.containers)),
         services=mine,
         labels=tuple(sorted(_labels(obj).items())),
         foreign=obj.api_version.rpartition("/")[0] not in ("", "apps", "batch", "extensions"),
@@ -203,7 +203,7 @@ def _takes_traffic(container: Container) -> bool:
 
 
 def _main_ports(container: Container) -> list[int]:
-    return [one.container_port for one in container.ports or () if not _SIDE_PORT.search((one.name or "").lower())]
+    return [port.container_port for port in container.ports or () if not _SIDE_PORT.search((port.name or "").lower())]
 
 
 def is_proxy(container: Container) -> bool:
@@ -218,9 +218,13 @@ def _on_path(containers: Sequence[Container], services: Sequence[Service]) -> fr
         for port in service.ports
     }
     targeted = {
-        one.name
-        for one in containers
-        if any(port.container_port in wanted or (port.name or "") in wanted for port in one.ports or ())
+        container.name
+        for container in containers
+        if any(port.container_port in wanted or (port.name or "") in wanted for port in container.ports or ())
     }
-    chosen = targeted or {one.name for one in containers if _main_ports(one)} or {one.name for one in containers}
-    return frozenset(chosen | {one.name for one in containers if is_proxy(one)})
+    chosen = (
+        targeted
+        or {container.name for container in containers if _main_ports(container)}
+        or {container.name for container in containers}
+    )
+    return frozenset(chosen | {container.name for container in containers if is_proxy(container)})

@@ -10,7 +10,7 @@ import enum
 import msgspec
 
 REMOVAL = "load balancer removal"
-PROPAGATION = "slice and data plane"
+PROPAGATION = "endpoint propagation"
 LONGEST = "longest request"
 SHUTDOWN = "shutdown after the signal"
 HOOK = "preStop"

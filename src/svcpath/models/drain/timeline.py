@@ -35,10 +35,14 @@ def timeline(
     planes: Sequence[PlaneChange] = (),
 ) -> DrainTimeline:
     """Put a recording on one axis. Its 0 is the first deletion's, or the first thing recorded where nothing is deleted."""
-    ordered = sorted(seen, key=lambda one: one.received)
+    ordered = sorted(seen, key=lambda event: event.received)
     deletions = deletions_of(ordered, planes)
-    stamps = [one.received for one in ordered] + [one.at for one in remarks] + [one.start for one in connections]
-    zero = min((one.zero for one in deletions), default=min(stamps, default=0.0))
+    stamps = (
+        [event.received for event in ordered]
+        + [remark.at for remark in remarks]
+        + [connection.start for connection in connections]
+    )
+    zero = min((deletion.zero for deletion in deletions), default=min(stamps, default=0.0))
     moments = [
         *of_objects(ordered, deletions, zero),
         *of_remarks(remarks, zero),
@@ -46,7 +50,7 @@ def timeline(
         *of_planes(planes, zero),
         *of_rollouts(ordered, zero),
     ]
-    moments.sort(key=lambda one: (round(one.at, 6), one.kind))
+    moments.sort(key=lambda moment: (round(moment.at, 6), moment.kind))
     return DrainTimeline(
         zero=zero,
         deletions=deletions,

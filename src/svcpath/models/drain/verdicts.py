@@ -20,16 +20,16 @@ class Said(msgspec.Struct, frozen=True):
 
 def findings(found: DrainTimeline) -> tuple[Said, ...]:
     return (
-        *(said for one in found.deletions for said in _ends(found, one)),
+        *(finding for deletion in found.deletions for finding in _ends(found, deletion)),
         *_lost(found),
         *_rollout(found),
     )
 
 
-def _ends(found: DrainTimeline, one: Deletion) -> Iterator[Said]:
-    for each in one.killed:
-        signal = f"its stop signal at {one.hook_ends:.1f} s" if one.hook_ends is not None else "its stop signal"
-        lost = requests_lost(found, one)
+def _ends(found: DrainTimeline, deletion: Deletion) -> Iterator[Said]:
+    for exit_ in deletion.killed:
+        signal = f"SIGTERM at {deletion.hook_ends:.1f} s" if deletion.hook_ends is not None else "SIGTERM"
+        lost = requests_lost(found, deletion)
         harm = (
             "no request was lost"
             if lost == 0
@@ -42,28 +42,32 @@ def _ends(found: DrainTimeline, one: Deletion) -> Iterator[Said]:
         yield Said(
             "SP720",
             "error" if lost else "warning",
-            f"container {each.container} of {one.pod} {verb} {signal} and was killed at {each.at:.1f} s "
-            f"(exit code {each.code}, grace {one.grace} s): {harm}; PID 1 without a handler ignores the signal",
+            f"container {exit_.container} of {deletion.pod} {verb} {signal} and was killed at {exit_.at:.1f} s "
+            f"(exit code {exit_.code}, grace {deletion.grace} s): {harm}; PID 1 without a handler ignores the signal",
         )
 
 
-def requests_lost(found: DrainTimeline, one: Deletion) -> int | None:
+def requests_lost(found: DrainTimeline, deletion: Deletion) -> int | None:
     """How many requests on this Pod were cut; None when no client was recorded."""
-    mine = [each for each in found.connections if each.peer and each.peer in (one.pod, *one.addresses)]
-    noted = [remark.status for remark in found.remarks if remark.status is not None and remark.names(one.pod)]
+    mine = [
+        connection
+        for connection in found.connections
+        if connection.peer and connection.peer in (deletion.pod, *deletion.addresses)
+    ]
+    noted = [remark.status for remark in found.remarks if remark.status is not None and remark.names(deletion.pod)]
     if not mine and not noted:
         return None
-    cut = sum(1 for each in mine if each.outcome not in ("ok", "http-error"))
+    cut = sum(1 for connection in mine if connection.outcome not in ("ok", "http-error"))
     return cut + sum(1 for status in noted if status // 100 not in (2, 3))
 
 
 def _lost(found: DrainTimeline) -> Iterator[Said]:
-    for one in found.outages:
-        edge = f" (the edges may lie {one.before:.2f} s earlier and {one.after:.2f} s later)"
+    for outage in found.outages:
+        edge = f" (the edges may lie {outage.before:.2f} s earlier and {outage.after:.2f} s later)"
         yield Said(
             "SP708",
             "error",
-            f"{one.failed} new connections failed from {one.start:.2f} s to {one.end:.2f} s{edge}",
+            f"{outage.failed} new connections failed from {outage.start:.2f} s to {outage.end:.2f} s{edge}",
         )
 
 
@@ -72,14 +76,17 @@ def _rollout(found: DrainTimeline) -> Iterator[Said]:
     if reported is None:
         return
     left = [
-        one
-        for one in found.deletions
-        if one.zero - found.zero <= reported and (one.gone is None or one.zero - found.zero + one.gone > reported)
+        deletion
+        for deletion in found.deletions
+        if deletion.zero - found.zero <= reported
+        and (deletion.gone is None or deletion.zero - found.zero + deletion.gone > reported)
     ]
     if left:
-        last = max((one.zero - found.zero + one.gone for one in left if one.gone is not None), default=None)
+        last = max(
+            (deletion.zero - found.zero + deletion.gone for deletion in left if deletion.gone is not None), default=None
+        )
         until = f"until {last:.1f} s" if last is not None else "to the end of the recording"
-        names = ", ".join(one.pod for one in left[:3])
+        names = ", ".join(deletion.pod for deletion in left[:3])
         yield Said(
             "SP701",
             "note",

@@ -32,7 +32,7 @@ class Peer(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """``allowed`` None: a rule hangs on labels that are not known. ``policies`` are those that select the Pod."""
+    """``allowed`` None: a rule depends on labels that are not known. ``policies`` are those that select the Pod."""
 
     allowed: bool | None
     policies: tuple[NetworkPolicy, ...]
@@ -52,7 +52,7 @@ def applies(policy: NetworkPolicy, pod: Pod, direction: str) -> bool:
 
 def ingress(policies: Sequence[NetworkPolicy], pod: Pod, peer: Peer, protocol: str, port: int) -> Decision:
     """May ``peer`` connect to ``pod`` on its ``port`` (the Pod's, after translation)?"""
-    selecting = tuple(one for one in policies if applies(one, pod, "Ingress"))
+    selecting = tuple(policy for policy in policies if applies(policy, pod, "Ingress"))
     rules = [
         (policy.namespace, rule.from_ or (), rule.ports or ())
         for policy in selecting
@@ -65,7 +65,7 @@ def egress(
     policies: Sequence[NetworkPolicy], pod: Pod, peer: Peer, protocol: str, port: int, target: Pod | None
 ) -> Decision:
     """May ``pod`` connect to ``peer`` on ``port``? Named ports are looked up in ``target``."""
-    selecting = tuple(one for one in policies if applies(one, pod, "Egress"))
+    selecting = tuple(policy for policy in policies if applies(policy, pod, "Egress"))
     rules = [
         (policy.namespace, rule.to or (), rule.ports or ()) for policy in selecting for rule in policy.spec.egress or ()
     ]
@@ -77,15 +77,15 @@ def may_leave(
 ) -> Decision:
     """May ``pod`` connect on one of ``ports`` to some Pod of ``namespaces`` of which no more is known? ``allowed`` None:
     a rule may allow it. A podSelector alone means Pods of the policy's own namespace."""
-    selecting = tuple(one for one in policies if applies(one, pod, "Egress"))
+    selecting = tuple(policy for policy in policies if applies(policy, pod, "Egress"))
     if not selecting:
         return Decision(True, ())
     open_ = any(
-        (not rule.ports or any(_may_be(one, protocol, ports) for one in rule.ports))
+        (not rule.ports or any(_may_be(port, protocol, ports) for port in rule.ports))
         and (
             not rule.to
             or policy.namespace in namespaces
-            or any(one.ip_block is not None or one.namespace_selector is not None for one in rule.to)
+            or any(peer.ip_block is not None or peer.namespace_selector is not None for peer in rule.to)
         )
         for policy in selecting
         for rule in policy.spec.egress or ()
@@ -97,7 +97,7 @@ def _may_be(rule: NetworkPolicyPort, protocol: str, ports: Sequence[int]) -> boo
     """Whether a rule's port takes one of ``ports`` of an unknown Pod: a name may stand for any number."""
     named = isinstance(rule.port, str) and not rule.port.isdigit()
     return (rule.protocol or "TCP") == protocol and (
-        named or any(_port_matches(rule, protocol, one, None) for one in ports)
+        named or any(_port_matches(rule, protocol, port, None) for port in ports)
     )
 
 
@@ -116,11 +116,11 @@ def _decide(
         return Decision(True, ())
     unknown = False
     for namespace, peers, ports in rules:
-        if ports and not any(_port_matches(one, protocol, port, pod) for one in ports):
+        if ports and not any(_port_matches(rule_port, protocol, port, pod) for rule_port in ports):
             continue
         if not peers:
             return Decision(True, selecting)
-        verdicts = [_peer_matches(one, namespace, peer) for one in peers]
+        verdicts = [_peer_matches(rule_peer, namespace, peer) for rule_peer in peers]
         if True in verdicts:
             return Decision(True, selecting)
         unknown = unknown or None in verdicts
@@ -138,14 +138,14 @@ def _port_matches(rule: NetworkPolicyPort, protocol: str, port: int, pod: Pod | 
     if pod is None:
         return False
     return any(
-        one.name == rule.port and (one.protocol or "TCP") == protocol and one.container_port == port
+        declared.name == rule.port and (declared.protocol or "TCP") == protocol and declared.container_port == port
         for container in (*(pod.spec.containers or ()), *_sidecars(pod))
-        for one in container.ports or ()
+        for declared in container.ports or ()
     )
 
 
 def _sidecars(pod: Pod) -> tuple[Container, ...]:
-    return tuple(one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
+    return tuple(container for container in pod.spec.init_containers or () if container.restart_policy == "Always")
 
 
 def _peer_matches(rule: NetworkPolicyPeer, namespace: str, peer: Peer) -> bool | None:
@@ -170,13 +170,13 @@ def _peer_matches(rule: NetworkPolicyPeer, namespace: str, peer: Peer) -> bool |
 def _in_block(cidr: str, exceptions: Sequence[str], addresses: Sequence[str]) -> bool:
     try:
         block = ipaddress.ip_network(cidr, strict=False)
-        out = [ipaddress.ip_network(one, strict=False) for one in exceptions]
-        own = [ipaddress.ip_address(one) for one in addresses]
+        out = [ipaddress.ip_network(excepted, strict=False) for excepted in exceptions]
+        own = [ipaddress.ip_address(address) for address in addresses]
     except ValueError:
         return False
     return any(
-        one.version == block.version
-        and one in block
-        and not any(one.version == each.version and one in each for each in out)
-        for one in own
+        policy.version == block.version
+        and policy in block
+        and not any(policy.version == rule.version and policy in rule for rule in out)
+        for policy in own
     )

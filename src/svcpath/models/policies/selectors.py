@@ -25,7 +25,7 @@ def label_selector_matches(selector: LabelSelector | None, labels: Mapping[str, 
         return False
     if any(labels.get(key) != value for key, value in (selector.match_labels or {}).items()):
         return False
-    return all(_requirement_holds(one, labels) for one in selector.match_expressions or ())
+    return all(_requirement_holds(requirement, labels) for requirement in selector.match_expressions or ())
 
 
 def _requirement_holds(requirement: LabelSelectorRequirement, labels: Mapping[str, str]) -> bool:
@@ -76,8 +76,8 @@ def differences(selector: Mapping[str, str], labels: Mapping[str, str]) -> tuple
     return tuple(missed)
 
 
-def _same_key(one: str, other: str) -> bool:
-    def bare(key: str) -> str:
-        return key.rpartition("/")[2].lower().replace("-", "").replace("_", "").replace(".", "")
+def _same_key(key: str, other: str) -> bool:
+    def bare(name: str) -> str:
+        return name.rpartition("/")[2].lower().replace("-", "").replace("_", "").replace(".", "")
 
-    return one != other and bare(one) == bare(other)
+    return key != other and bare(key) == bare(other)

@@ -9,7 +9,7 @@ For a caller:
 :class:`Resolution`: every way the lookup can go, each a :class:`Trace` of steps (queries, answers, the rule that led
 on) and an :class:`LookupOutcome`. ``resolution.outcome`` is None when chance or an unknown answer decides; then ``outcomes``
 and ``trace.assumed`` say what is possible and on what it hangs.
-- :func:`compare` gives the table of all resolvers, the first point where they part, and the mends, each re-run.
+- :func:`compare` gives the table of all resolvers, the first point where they diverge, and the fixes, each re-run.
   :func:`ladder` turns a trace into one rung for each name asked. :func:`silent_seconds` is the time with silent
   servers.
 - ``runtimes.jvm.policy`` is the JVM's cache policy; ``servers.corefile.parse`` and ``servers.corefile_lint.lint`` read and
@@ -39,8 +39,8 @@ from svcpath.models.resolvers.compare import (
     Candidate,
     Comparison,
     Divergence,
+    Fix,
     Line,
-    Mend,
     compare,
     ladder,
     resolve,
@@ -63,11 +63,11 @@ __all__ = [
     "Comparison",
     "Divergence",
     "Environment",
+    "Fix",
     "Fork",
     "Layered",
     "Line",
     "LookupOutcome",
-    "Mend",
     "Model",
     "Query",
     "RecordedWorld",

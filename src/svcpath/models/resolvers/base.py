@@ -1,10 +1,10 @@
 """What a resolver model is: a pure generator of query batches that is sent the answers and ends in an outcome.
 
-Tools run dig, which is nobody's resolver. A model sends what the application's own resolver would send, in its order
+Tools run dig, which is no application's resolver. A model sends what the application's own resolver would send, in its order
 and at its times (a virtual clock that starts at 0 with the lookup), and ends in what the application would see. It
 knows no network: :func:`run` drives it with a world that answers (recorded answers, the CoreDNS model, a live server).
 
-Where the real outcome hangs on packet order or chance the model yields a :class:`Fork`; where the world does not know
+Where the real outcome depends on packet order or chance the model yields a :class:`Fork`; where the world does not know
 an answer it says :class:`UnknownAnswer`. Either way every branch is run, so that nothing is ever picked silently.
 
 Rcodes are IANA's names; three more say that there was no usable reply: TIMEOUT (silence), UNREACHABLE (ICMP port
@@ -108,7 +108,7 @@ class Batch(msgspec.Struct, frozen=True, gc=False):
     """Queries that are in flight together, and the rule that led to them.
 
     ``ordered`` is False for parallel senders: the order inside the batch is chance. ``racy`` says that how often each
-    is sent hangs on packet timing.
+    is sent depends on packet timing.
     """
 
     queries: tuple[Query, ...]
@@ -184,7 +184,7 @@ class Resolution(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def outcome(self) -> LookupOutcome | None:
-        """The outcome if every branch ends alike, else None: it hangs on what ``assumed`` names."""
+        """The outcome if every branch ends alike, else None: it depends on what ``assumed`` names."""
         first = self.traces[0].outcome
         if not self.complete or any(trace.outcome.same != first.same for trace in self.traces[1:]):
             return None

@@ -1,6 +1,6 @@
-"""One name through several resolvers: who resolves it, where they part, and what would mend it.
+"""One name through several resolvers: who resolves it, where they diverge, and what would fix it.
 
-Every claim is shown by running the models again: a mend is a changed name, resolv.conf or call, and its result is what
+Every claim is shown by running the models again: a fix is a changed name, resolv.conf or call, and its result is what
 the same resolvers make of it in the same world.
 """
 
@@ -33,8 +33,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One resolver's row of the comparison. ``outcome`` is None when it hangs on chance or on an unknown answer; then
-    ``outcomes`` lists what is possible and ``assumed`` on what it hangs."""
+    """One resolver's row of the comparison. ``outcome`` is None when it depends on chance or on an unknown answer; then
+    ``outcomes`` lists what is possible and ``assumed`` what it depends on."""
 
     resolver: str
     title: str
@@ -57,7 +57,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResolverGroup(msgspec.Struct, frozen=True):
-    """Resolvers that do the same at the point where they part."""
+    """Resolvers that do the same at the point where they diverge."""
 
     resolvers: tuple[str, ...]
     action: str
@@ -75,15 +75,15 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     apart: tuple[str, ...]
 
 
-class Mend(msgspec.Struct, frozen=True, kw_only=True):
-    """A change and what it leads to. ``mended`` failed before and resolve now; ``still`` fail; ``broken`` resolved
+class Fix(msgspec.Struct, frozen=True, kw_only=True):
+    """A change and what it leads to. ``fixed`` failed before and resolve now; ``still`` fail; ``broken`` resolved
     before. ``queries`` is what most of those that resolve send."""
 
     kind: str
     label: str
     name: str
     resolv_conf: str | None
-    mended: tuple[str, ...]
+    fixed: tuple[str, ...]
     still: tuple[str, ...]
     broken: tuple[str, ...]
     queries: int
@@ -93,7 +93,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     lines: tuple[Line, ...]
     divergence: Divergence | None
-    mends: tuple[Mend, ...]
+    fixes: tuple[Fix, ...]
 
     def line(self, resolver: str) -> Line:
         return next(line for line in self.lines if line.resolver == resolver)
@@ -141,15 +141,15 @@ def compare(
     world: World,
     resolvers: Iterable[str] = registry.COMPARED,
     *,
-    with_mends: bool = True,
+    with_fixes: bool = True,
 ) -> Comparison:
-    """The table of who resolves the name, the first point where they part, and what would mend it."""
+    """The table of who resolves the name, the first point where they diverge, and what would fix it."""
     lines = tuple(line(resolver, name, environment, world) for resolver in resolvers)
     return Comparison(
         name=name,
         lines=lines,
         divergence=divergence(lines),
-        mends=mends(name, environment, world, lines) if with_mends else (),
+        fixes=fixes(name, environment, world, lines) if with_fixes else (),
     )
 
 
@@ -194,7 +194,7 @@ def ladder(trace: Trace) -> tuple[Candidate, ...]:
     return tuple(rungs)
 
 
-# --- where they part -------------------------------------------------------------------------------------------------
+# --- where they diverge ----------------------------------------------------------------------------------------------
 
 
 def divergence(lines: Iterable[Line]) -> Divergence | None:
@@ -256,25 +256,25 @@ def _parting(
     )
 
 
-# --- what would mend it ----------------------------------------------------------------------------------------------
+# --- what would fix it -----------------------------------------------------------------------------------------------
 
 
-def mends(name: str, environment: Environment, world: World, lines: Iterable[Line]) -> tuple[Mend, ...]:
+def fixes(name: str, environment: Environment, world: World, lines: Iterable[Line]) -> tuple[Fix, ...]:
     """Changes that make a failing resolver succeed, or that save queries for those that succeed, each re-run."""
     entries = [entry for entry in lines if entry.outcome is not None]
     if not entries:
         return ()
     found = []
     for kind, label, changed_name, changed in _options(name, environment, entries):
-        mend = _try(kind, label, changed_name, changed, world, entries)
-        fewer = mend.queries < max(entry.queries for entry in entries)
-        if mend.mended or (fewer and not mend.still and not mend.broken):
-            found.append(mend)
+        fix = _try(kind, label, changed_name, changed, world, entries)
+        fewer = fix.queries < max(entry.queries for entry in entries)
+        if fix.fixed or (fewer and not fix.still and not fix.broken):
+            found.append(fix)
     return tuple(found)
 
 
-def _try(kind: str, label: str, name: str, environment: Environment, world: World, entries: list[Line]) -> Mend:
-    mended: list[str] = []
+def _try(kind: str, label: str, name: str, environment: Environment, world: World, entries: list[Line]) -> Fix:
+    fixed: list[str] = []
     still: list[str] = []
     broken: list[str] = []
     sent: list[int] = []
@@ -285,15 +285,15 @@ def _try(kind: str, label: str, name: str, environment: Environment, world: Worl
         if ok:
             sent.append(len(resolution.trace.queries))
         if ok and not entry.resolves:
-            mended.append(entry.resolver)
+            fixed.append(entry.resolver)
         elif not ok:
             (broken if entry.resolves else still).append(entry.resolver)
-    return Mend(
+    return Fix(
         kind=kind,
         label=label,
         name=name,
         resolv_conf=environment.resolv_conf,
-        mended=tuple(mended),
+        fixed=tuple(fixed),
         still=tuple(still),
         broken=tuple(broken),
         queries=max(sorted(set(sent)), key=sent.count, default=0),

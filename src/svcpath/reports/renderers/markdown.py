@@ -24,15 +24,17 @@ def render(document: Document) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown and the HTML it becomes show as it is: no markup, no links, no tags, no mentions."""
-    return "".join(f"\\{one}" if one in _SPECIAL else one for one in printable(text)).replace("@", "@\u2060")
+    return "".join(f"\\{character}" if character in _SPECIAL else character for character in printable(text)).replace(
+        "@", "@\u2060"
+    )
 
 
 def code(text: str) -> str:
     """A code span around any text: its fence is longer than every run of backticks within."""
     shown = printable(text)
     longest = run = 0
-    for one in shown:
-        run = run + 1 if one == "`" else 0
+    for character in shown:
+        run = run + 1 if character == "`" else 0
         longest = max(longest, run)
     fence = "`" * (longest + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
@@ -41,12 +43,12 @@ def code(text: str) -> str:
 
 def _section(section: Section) -> Iterator[str]:
     match section:
-        case Path(stations):
+        case Path(lines):
             yield "| | layer | what is |"
             yield "|---|---|---|"
-            for one in stations:
-                status = one.mark.value if one.decisive else f"{one.mark.value}, not decisive"
-                yield f"| {MARKS[one.mark]} {status} | {one.name} | {escape(one.sentence)} |"
+            for line in lines:
+                status = line.status.value if line.decisive else f"{line.status.value}, not decisive"
+                yield f"| {MARKS[line.status]} {status} | {line.name} | {escape(line.sentence)} |"
             yield ""
         case Statement():
             tail = (
@@ -66,7 +68,7 @@ def _section(section: Section) -> Iterator[str]:
             if section.title:
                 yield f"**{escape(section.title)}**"
                 yield ""
-            yield "| " + " | ".join(escape(one) for one in section.columns) + " |"
+            yield "| " + " | ".join(escape(column) for column in section.columns) + " |"
             yield (
                 "|"
                 + "|".join(

@@ -1,30 +1,18 @@
-"""Sections made to be opened and looked at, told as lists and tables: for the forms that are read top to bottom."""
+"""Sections made to be opened and looked at, as lists and tables: for the forms that are read top to bottom."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from svcpath.reports.document import (
-    Claim,
-    Exhibit,
-    Ladder,
-    Mark,
-    Matrix,
-    Note,
-    Path,
-    Point,
-    Points,
-    Section,
-    Table,
-    Timeline,
-)
+from svcpath.reports.document import FindingCard, Ladder, Matrix, Note, Path, Point, Points, Section, Table, Timeline
+from svcpath.status import Status
 
 
 def simpler(section: Section) -> tuple[Section, ...]:
     """The same facts in Path, Statement, Points, Table and Note alone."""
     match section:
-        case Claim():
-            return _claim(section)
+        case FindingCard():
+            return _finding(section)
         case Matrix(title, columns, rows, note):
             cells = tuple(
                 tuple(
@@ -39,34 +27,32 @@ def simpler(section: Section) -> tuple[Section, ...]:
             return _ladder(section)
         case Timeline():
             return _timeline(section)
-        case Path(stations, hops) if hops or any(one.details for one in stations):
-            opened = tuple(part for one in stations for each in one.details for part in simpler(each))
-            return (Path(stations, title=section.title), *opened)
+        case Path(lines, hops) if hops or any(line.details for line in lines):
+            opened = tuple(part for line in lines for detail in line.details for part in simpler(detail))
+            return (Path(lines, title=section.title), *opened)
         case _:
             return (section,)
 
 
-def _point(one: Exhibit) -> Point:
-    place = f"{one.path}:{one.line}" if one.path and one.line else one.path
-    return Point(one.text, one.command, place)
-
-
-def _claim(one: Claim) -> tuple[Section, ...]:
-    share = f" ({one.share})" if one.share else ""
-    points = [_point(each) for each in one.exhibits] + [Point(text) for text in one.details]
+def _finding(card: FindingCard) -> tuple[Section, ...]:
+    finding = card.finding
+    share = f" ({finding.share})" if finding.share else ""
+    points = [Point(piece.sentence, piece.command, piece.place) for piece in finding.evidence]
+    points += [Point(text) for text in finding.details]
     points += [
-        Point(f"{each.confidence}: {each.text}", each.command, after=each.refutes)
-        for each in one.causes
-        if each.command or each.text != one.title
+        Point(f"{hypothesis.confidence.value}: {hypothesis.cause}", hypothesis.disproof, after=hypothesis.refutes)
+        for hypothesis in finding.hypotheses
+        if hypothesis.disproof or hypothesis.cause != card.title
     ]
-    points += [Point(f"mend: {one.remedy}")] if one.remedy and one.mark is not Mark.PASS else []
-    title = f"{one.code} {one.mark.value}{f' at {one.about}' if one.about else ''}: {one.text}{share}"
+    points += [Point(f"fix: {finding.remedy}")] if finding.remedy and finding.status is not Status.PASS else []
+    layer = f" at {finding.layer}" if finding.layer else ""
+    title = f"{finding.code} {finding.status.value}{layer}: {finding.sentence}{share}"
     return (Points(title, tuple(points)),)
 
 
-def _ladder(one: Ladder) -> tuple[Section, ...]:
+def _ladder(ladder: Ladder) -> tuple[Section, ...]:
     sections: list[Section] = []
-    for side in one.sides:
+    for side in ladder.sides:
         points = tuple(
             Point(
                 f"{rung.at}  {rung.asked}  " + ", ".join(f"{kind} {answer}" for kind, answer in rung.answers),
@@ -78,22 +64,24 @@ def _ladder(one: Ladder) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _timeline(one: Timeline) -> tuple[Section, ...]:
+def _timeline(timeline: Timeline) -> tuple[Section, ...]:
     """What happened, in order, and how connections ended on each backend."""
-    told = [(event.at, lane.name, event.text) for lane in one.lanes for event in lane.events]
-    told += [(span.start, lane.name, f"{span.text} until +{span.end:g}") for lane in one.lanes for span in lane.spans]
-    rows = tuple((f"+{at:.2f}", name, text) for at, name, text in sorted(told))
-    sections: list[Section] = [Table(("s", "where", "what"), rows, "r", one.title)]
-    if one.terms:
-        terms = tuple((term.text, f"{term.end - term.start:g}") for term in one.terms)
+    moments = [(event.at, lane.name, event.text) for lane in timeline.lanes for event in lane.events]
+    moments += [
+        (span.start, lane.name, f"{span.text} until +{span.end:g}") for lane in timeline.lanes for span in lane.spans
+    ]
+    rows = tuple((f"+{at:.2f}", name, text) for at, name, text in sorted(moments))
+    sections: list[Section] = [Table(("s", "where", "what"), rows, "r", timeline.title)]
+    if timeline.terms:
+        terms = tuple((term.text, f"{term.end - term.start:g}") for term in timeline.terms)
         sections.append(Table(("term", "seconds"), terms, "lr"))
-    held = one.connections
-    if held is not None:
-        counts = Counter(zip(held.backend, held.outcome, strict=True))
+    connections = timeline.connections
+    if connections is not None:
+        counts = Counter(zip(connections.backend, connections.outcome, strict=True))
         table = tuple(
-            (backend, *(str(counts[i, j]) for j in range(len(held.outcomes))))
-            for i, backend in enumerate(held.backends)
+            (backend, *(str(counts[i, j]) for j in range(len(connections.outcomes))))
+            for i, backend in enumerate(connections.backends)
         )
-        columns = ("connections to", *(text for text, _ in held.outcomes))
-        sections.append(Table(columns, table, "l" + "r" * len(held.outcomes)))
+        columns = ("connections to", *(text for text, _ in connections.outcomes))
+        sections.append(Table(columns, table, "l" + "r" * len(connections.outcomes)))
     return tuple(sections)

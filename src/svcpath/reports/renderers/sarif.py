@@ -10,98 +10,101 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from svcpath.reports.document import Cause, Claim, Document, Exhibit, Mark, Path
+from svcpath.reports.document import Document, FindingCard, Path
+from svcpath.reports.records import Evidence, Finding, Hypothesis
 from svcpath.reports.renderers.text import printable
+from svcpath.status import Status
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 KINDS = {
-    Mark.PASS: ("pass", "none"),
-    Mark.WARN: ("fail", "warning"),
-    Mark.FAIL: ("fail", "error"),
-    Mark.INCONCLUSIVE: ("open", "none"),
-    Mark.NOT_LOOKED_AT: ("notApplicable", "none"),
-    Mark.SKIPPED: ("notApplicable", "none"),
+    Status.PASS: ("pass", "none"),
+    Status.WARN: ("fail", "warning"),
+    Status.FAIL: ("fail", "error"),
+    Status.INCONCLUSIVE: ("open", "none"),
+    Status.NOT_LOOKED_AT: ("notApplicable", "none"),
+    Status.SKIPPED: ("notApplicable", "none"),
 }
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
 def render(document: Document) -> str:
     """One run; indented JSON in ASCII with a final newline."""
-    claims = tuple(claims_of(document))
+    cards = tuple(cards_of(document))
     rules: dict[str, dict[str, Any]] = {}
-    for one in claims:
-        rules.setdefault(one.code, _rule(one))
-    places = {code: i for i, code in enumerate(rules)}
+    for card in cards:
+        rules.setdefault(card.finding.code, _rule(card))
+    places = {code: number for number, code in enumerate(rules)}
     driver = {"name": "svcpath", "rules": list(rules.values())}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, places[one.code]) for one in claims],
+        "results": [_result(card.finding, places[card.finding.code]) for card in cards],
         "properties": {"title": printable(document.title)},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def claims_of(document: Document) -> Iterator[Claim]:
-    """Every Claim, also those that a station opens to."""
-    for one in document.sections:
-        if isinstance(one, Claim):
-            yield one
-        elif isinstance(one, Path):
-            for station in one.stations:
-                yield from (each for each in station.details if isinstance(each, Claim))
+def cards_of(document: Document) -> Iterator[FindingCard]:
+    """Every finding, also those that a line opens to."""
+    for section in document.sections:
+        if isinstance(section, FindingCard):
+            yield section
+        elif isinstance(section, Path):
+            for line in section.lines:
+                yield from (detail for detail in line.details if isinstance(detail, FindingCard))
 
 
-def _rule(one: Claim) -> dict[str, Any]:
-    rule: dict[str, Any] = {"id": printable(one.code), "shortDescription": {"text": printable(one.title or one.code)}}
-    if one.meaning:
-        rule["fullDescription"] = {"text": printable(one.meaning)}
-    if one.help:
-        rule["help"] = {"text": printable(one.help)}
-    if one.about:
-        rule["properties"] = {"tags": [printable(one.about)]}
+def _rule(card: FindingCard) -> dict[str, Any]:
+    code = card.finding.code
+    rule: dict[str, Any] = {"id": printable(code), "shortDescription": {"text": printable(card.title or code)}}
+    if card.meaning:
+        rule["fullDescription"] = {"text": printable(card.meaning)}
+    if card.help:
+        rule["help"] = {"text": printable(card.help)}
+    if card.finding.layer:
+        rule["properties"] = {"tags": [printable(card.finding.layer)]}
     return rule
 
 
-def _result(one: Claim, rule: int) -> dict[str, Any]:
-    kind, level = KINDS[one.mark]
+def _result(finding: Finding, rule: int) -> dict[str, Any]:
+    kind, level = KINDS[finding.status]
     result: dict[str, Any] = {
-        "ruleId": printable(one.code),
+        "ruleId": printable(finding.code),
         "ruleIndex": rule,
         "kind": kind,
         "level": level,
-        "message": {"text": _message(one)},
+        "message": {"text": _message(finding)},
     }
-    placed = [_location(each) for each in one.exhibits if each.path]
-    logical = {"logicalLocations": [{"name": printable(one.about), "kind": "layer"}]} if one.about else None
+    placed = [_location(piece) for piece in finding.evidence if piece.path]
+    logical = {"logicalLocations": [{"name": printable(finding.layer), "kind": "layer"}]} if finding.layer else None
     # The first location is where a viewer goes; the others are beside it (§3.27.22).
     if placed:
         result["locations"] = [{**placed[0], **(logical or {})}]
-        related = [{**each, "id": i} for i, each in enumerate(placed[1:], 1)]
+        related = [{**location, "id": number} for number, location in enumerate(placed[1:], 1)]
         if related:
             result["relatedLocations"] = related
     elif logical:
         result["locations"] = [logical]
-    properties: dict[str, Any] = {"status": one.mark.value}
-    if one.share:
-        properties["share"] = printable(one.share)
-    if one.causes:
-        properties["hypotheses"] = [_cause(each) for each in one.causes]
+    properties: dict[str, Any] = {"status": finding.status.value}
+    if finding.share:
+        properties["share"] = printable(finding.share)
+    if finding.hypotheses:
+        properties["hypotheses"] = [_hypothesis(hypothesis) for hypothesis in finding.hypotheses]
     result["properties"] = properties
     return result
 
 
-def _message(one: Claim) -> str:
-    """The sentence, and how to mend it."""
-    text = one.text if one.mark is Mark.PASS or not one.remedy else f"{one.text}. Mend: {one.remedy}"
-    return _escaped(text)
+def _message(finding: Finding) -> str:
+    """The sentence, and how to fix it."""
+    passes = finding.status is Status.PASS
+    return _escaped(finding.sentence if passes or not finding.remedy else f"{finding.sentence}. Fix: {finding.remedy}")
 
 
-def _location(one: Exhibit) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.path)}}
-    if one.line > 0:
-        physical["region"] = {"startLine": one.line}
-    return {"physicalLocation": physical, "message": {"text": _escaped(one.text)}}
+def _location(piece: Evidence) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(piece.path)}}
+    if piece.line > 0:
+        physical["region"] = {"startLine": piece.line}
+    return {"physicalLocation": physical, "message": {"text": _escaped(piece.sentence)}}
 
 
 def _escaped(text: str) -> str:
@@ -112,11 +115,11 @@ def _escaped(text: str) -> str:
 def _uri(path: str) -> str:
     """A relative reference (RFC 3986 §4.2): no first segment can be taken for a scheme, no path for an authority."""
     raw = path.encode("utf-8", "surrogatepass").lstrip(b"/")
-    return "".join(chr(one) if one in _UNRESERVED else f"%{one:02X}" for one in raw) or "."
+    return "".join(chr(octet) if octet in _UNRESERVED else f"%{octet:02X}" for octet in raw) or "."
 
 
-def _cause(one: Cause) -> dict[str, str]:
-    held = {"cause": printable(one.text), "confidence": printable(one.confidence)}
-    if one.command:
-        held |= {"disproof": printable(one.command), "refutes": printable(one.refutes)}
-    return held
+def _hypothesis(hypothesis: Hypothesis) -> dict[str, str]:
+    properties = {"cause": printable(hypothesis.cause), "confidence": hypothesis.confidence.value}
+    if hypothesis.disproof:
+        properties |= {"disproof": printable(hypothesis.disproof), "refutes": printable(hypothesis.refutes)}
+    return properties

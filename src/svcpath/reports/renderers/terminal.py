@@ -1,28 +1,29 @@
-"""A Document for a terminal: marks carry the meaning, colour only repeats it."""
+"""A Document for a terminal: statuses carry the meaning, colour only repeats it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Table
+from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, Table
 from svcpath.reports.renderers.plain import simpler
 from svcpath.reports.renderers.text import printable
+from svcpath.status import Status
 
 MARKS = {
-    Mark.PASS: "✔",
-    Mark.WARN: "!",
-    Mark.FAIL: "✖",
-    Mark.INCONCLUSIVE: "?",
-    Mark.NOT_LOOKED_AT: "·",
-    Mark.SKIPPED: "·",
+    Status.PASS: "✔",
+    Status.WARN: "!",
+    Status.FAIL: "✖",
+    Status.INCONCLUSIVE: "?",
+    Status.NOT_LOOKED_AT: "·",
+    Status.SKIPPED: "·",
 }
 COLOURS = {
-    Mark.PASS: "32",
-    Mark.WARN: "33",
-    Mark.FAIL: "31;1",
-    Mark.INCONCLUSIVE: "35",
-    Mark.NOT_LOOKED_AT: "2",
-    Mark.SKIPPED: "2",
+    Status.PASS: "32",
+    Status.WARN: "33",
+    Status.FAIL: "31;1",
+    Status.INCONCLUSIVE: "35",
+    Status.NOT_LOOKED_AT: "2",
+    Status.SKIPPED: "2",
 }
 
 
@@ -43,24 +44,26 @@ def _paint(text: str, code: str, colour: bool) -> str:
 
 def _section(section: Section, colour: bool) -> Iterator[str]:
     match section:
-        case Path(stations):
-            width = max(len(one.name) for one in stations)
-            for one in stations:
-                mark = one.mark if one.decisive or one.mark in (Mark.FAIL, Mark.WARN) else Mark.NOT_LOOKED_AT
-                sign = MARKS[one.mark] if one.decisive else "·"
-                said = "" if one.mark is not Mark.NOT_LOOKED_AT else "not looked at: "
+        case Path(lines):
+            width = max(len(line.name) for line in lines)
+            for line in lines:
+                status = (
+                    line.status if line.decisive or line.status in (Status.FAIL, Status.WARN) else Status.NOT_LOOKED_AT
+                )
+                sign = MARKS[line.status] if line.decisive else "·"
+                before = "" if line.status is not Status.NOT_LOOKED_AT else "not looked at: "
                 after = (
                     ""
-                    if one.decisive or one.mark in (Mark.NOT_LOOKED_AT, Mark.SKIPPED, Mark.PASS)
-                    else f" ({one.mark.value}, not decisive)"
+                    if line.decisive or line.status in (Status.NOT_LOOKED_AT, Status.SKIPPED, Status.PASS)
+                    else f" ({line.status.value}, not decisive)"
                 )
-                text = f"{one.name:<{width}}  {said}{printable(one.sentence)}{after}"
-                yield f"{_paint(sign, COLOURS[mark], colour)} {text}"
+                text = f"{line.name:<{width}}  {before}{printable(line.sentence)}{after}"
+                yield f"{_paint(sign, COLOURS[status], colour)} {text}"
             yield ""
         case Statement():
             tail = f"  {section.code}" if section.code else ""
             tail += f", {section.confidence}" if section.confidence else ""
-            yield f"{_paint(section.word, COLOURS[section.mark], colour)}: {printable(section.text)}.{tail}"
+            yield f"{_paint(section.word, COLOURS[section.status], colour)}: {printable(section.text)}.{tail}"
             yield ""
         case Points(title, points, numbered, plain):
             yield printable(title)

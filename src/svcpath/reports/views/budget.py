@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from svcpath.reports.budget import BudgetContract, FindingRecord, MarginRecord, TermRecord, WorkloadRecord
-from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.budget import BudgetContract, BudgetFinding, MarginRecord, TermRecord, WorkloadRecord
+from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
+from svcpath.status import Status
 
-WORDS = {"holds": (Mark.PASS, "HOLDS"), "lost": (Mark.FAIL, "DOES NOT HOLD"), "open": (Mark.INCONCLUSIVE, "OPEN")}
+WORDS = {"holds": (Status.PASS, "HOLDS"), "lost": (Status.FAIL, "DOES NOT HOLD"), "open": (Status.INCONCLUSIVE, "OPEN")}
 _LEVELS = {"error": "✖", "warning": "!", "note": "·"}
 
 
 def document(report: BudgetContract, *, verbose: bool = False) -> Document:
     if not report.workloads:
-        nothing = Statement(Mark.INCONCLUSIVE, "NOTHING", "no workload with a Pod template in the evidence")
+        nothing = Statement(Status.INCONCLUSIVE, "NOTHING", "no workload with a Pod template in the evidence")
         return Document("Budget", (nothing, *unread(report)))
     sections: list[Section] = []
     shown = [one for one in report.workloads if verbose or one.serves or one.outcome == "lost"]
@@ -54,8 +55,8 @@ def workload(one: WorkloadRecord) -> list[Section]:
         Table(("term", "seconds", "origin"), tuple(_term(term) for term in one.terms), "lrl"),
         Points("The clock of one deletion", tuple(Point(text) for text in _ruler(one)), plain=True),
     ]
-    mark, word = WORDS[one.outcome]
-    sections.append(Statement(mark, word, said(one)))
+    status, word = WORDS[one.outcome]
+    sections.append(Statement(status, word, said(one)))
     if one.limits:
         rows = tuple(
             (each.name, _limit(each.largest), _limit(each.finishing) if each.finishing is not None else "")
@@ -135,13 +136,13 @@ def said(one: WorkloadRecord) -> str:
 
 
 def _margin(margin: MarginRecord) -> str:
-    where = {"requests": " before the signal", "orderly end": " before the kill"}.get(margin.name, "")
+    where = {"requests": " before the signal", "graceful exit": " before the kill"}.get(margin.name, "")
     if margin.seconds is None:
         return f"{margin.name} never by itself"
     finishing = f" ({margin.finishing:g} s if it finishes them)" if margin.finishing is not None else ""
     return f"{margin.name} {margin.seconds:g} s{where}{finishing}"
 
 
-def _finding(one: FindingRecord) -> Point:
+def _finding(one: BudgetFinding) -> Point:
     place = f"{one.file}:{one.line}" if one.file and one.line else one.file
     return Point(f"{_LEVELS[one.level]} {one.code} {one.object}: {one.message}", place=place)

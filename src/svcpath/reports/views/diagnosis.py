@@ -1,23 +1,24 @@
-"""A diagnosis as a Document: the path, the verdict, why, what is ruled out, what would prove it wrong, how to mend it."""
+"""A diagnosis as a Document: the path, the verdict, the evidence, what is ruled out, what would disprove it, the fix."""
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station
-from svcpath.reports.report import EvidenceRecord, FindingRecord, LayerRecord, Report
+from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, StatusLine
+from svcpath.reports.records import Change, Evidence, Finding, Gap, Report
+from svcpath.status import Confidence, Status
 
-MARKS = {mark.value: mark for mark in Mark}
-VERDICT_MARKS = {
-    "healthy": Mark.PASS,
-    "warning": Mark.WARN,
-    "fault": Mark.FAIL,
-    "inconclusive": Mark.INCONCLUSIVE,
+VERDICTS = {
+    "healthy": Status.PASS,
+    "warning": Status.WARN,
+    "fault": Status.FAIL,
+    "inconclusive": Status.INCONCLUSIVE,
 }
 
 
 def document(report: Report, *, verbose: bool = False) -> Document:
     """``verbose`` adds every finding of every layer with its evidence, and all that was not looked at."""
     chief = deciding(report)
-    sections: list[Section] = [Path(tuple(_station(one) for one in report.layers)), statement(report)]
+    lines = tuple(StatusLine(layer.name, layer.status, layer.sentence, layer.decisive) for layer in report.layers)
+    sections: list[Section] = [Path(lines), statement(report)]
     if chief is not None:
         sections.extend(_why(report, chief))
     elif report.verdict.status == "inconclusive":
@@ -26,14 +27,10 @@ def document(report: Report, *, verbose: bool = False) -> Document:
     if others:
         sections.append(Points("Also", others))
     if report.changes and (chief is not None or verbose):
-        recent = tuple(
-            Point(f"{one.at}  {one.what}" + (f" ({one.who})" if one.who else ""))
-            for one in report.changes[: None if verbose else 3]
-        )
-        sections.append(Points("Changed lately", recent))
-    gaps = _gaps(report, verbose=verbose)
+        sections.append(changes(report.changes[: None if verbose else 3]))
+    gaps = report.not_looked_at if verbose else tuple(gap for gap in report.not_looked_at if gap.layer == "evidence")
     if gaps:
-        sections.append(Points("Not looked at", gaps))
+        sections.append(Points("Not looked at", tuple(point_of(gap, command=verbose) for gap in gaps)))
     if verbose:
         sections.extend(_every_finding(report))
     return Document(title(report), tuple(sections))
@@ -52,80 +49,88 @@ def title(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _station(one: LayerRecord) -> Station:
-    return Station(one.name, MARKS[one.status], one.sentence, one.decisive)
-
-
 def statement(report: Report) -> Statement:
     verdict = report.verdict
     where = f" at {verdict.layer}" if verdict.layer else ""
     if verdict.cause_layer and verdict.cause_layer != verdict.layer and verdict.layer:
         where += f" (cause at {verdict.cause_layer})"
     return Statement(
-        VERDICT_MARKS[verdict.status],
+        VERDICTS[verdict.status],
         verdict.status.upper() + where,
         verdict.summary,
         verdict.code or "",
-        verdict.confidence or "",
+        verdict.confidence.value if verdict.confidence else "",
     )
 
 
-def deciding(report: Report) -> FindingRecord | None:
+def deciding(report: Report) -> Finding | None:
     """The finding that the verdict names."""
     number = report.verdict.finding
     return report.findings[number] if number is not None else None
 
 
-def _why(report: Report, one: FindingRecord) -> list[Section]:
+def _why(report: Report, finding: Finding) -> list[Section]:
     sections: list[Section] = []
-    if one.evidence or one.details:
-        points = [*_merged(one.evidence), *(Point(text) for text in one.details)]
-        sections.append(Points("Because", tuple(points), numbered=True))
+    if finding.evidence or finding.details:
+        points = [*_merged(finding.evidence), *(Point(text) for text in finding.details)]
+        sections.append(Points("Evidence", tuple(points), numbered=True))
     refuted = ruled_out(report)
     if refuted:
         sections.append(Points("Ruled out", refuted))
     rivals = tuple(
-        Point(f"{each.cause} ({each.confidence})", each.disproof, after=each.refutes)
-        for each in one.hypotheses[1:]
-        if each.confidence != "refuted"
+        Point(f"{rival.cause} ({rival.confidence.value})", rival.disproof, after=rival.refutes)
+        for rival in finding.hypotheses[1:]
+        if rival.confidence is not Confidence.REFUTED
     )
     if rivals:
-        sections.append(Points("Still open" if one.status != "pass" else "Possible", rivals))
-    sections.extend(disproof(one))
-    if one.remedy:
-        sections.append(Points("Mend", (Point(one.remedy),), plain=True))
+        sections.append(Points("Still open" if finding.status is not Status.PASS else "Possible", rivals))
+    sections.extend(disproof(finding))
+    if finding.remedy:
+        sections.append(Points("Fix", (Point(finding.remedy),), plain=True))
     return sections
 
 
 def ruled_out(report: Report) -> tuple[Point, ...]:
     return tuple(
-        Point(f"{each.cause}" + (f": {each.against[0].sentence}" if each.against else ""))
+        Point(hypothesis.cause + (f": {hypothesis.against[0].sentence}" if hypothesis.against else ""))
         for finding in report.findings
-        for each in finding.hypotheses
-        if each.confidence == "refuted"
+        for hypothesis in finding.hypotheses
+        if hypothesis.confidence is Confidence.REFUTED
     )
 
 
-def disproof(one: FindingRecord) -> list[Section]:
-    """The command that would prove the finding's first hypothesis wrong, or decide it."""
-    points = tuple(Point("", each.disproof, after=each.refutes) for each in one.hypotheses[:1] if each.disproof)
-    title = "This would decide" if one.status == "inconclusive" else "This would prove it wrong"
+def disproof(finding: Finding) -> list[Section]:
+    """The command that would disprove the finding's first hypothesis, or decide it."""
+    points = tuple(
+        Point("", hypothesis.disproof, after=hypothesis.refutes)
+        for hypothesis in finding.hypotheses[:1]
+        if hypothesis.disproof
+    )
+    title = "To decide" if finding.status is Status.INCONCLUSIVE else "To disprove"
     return [Points(title, points)] if points else []
 
 
-def _merged(evidence: tuple[EvidenceRecord, ...]) -> list[Point]:
+def changes(recent: tuple[Change, ...]) -> Points:
+    points = (Point(f"{change.at}  {change.what}" + (f" ({change.who})" if change.who else "")) for change in recent)
+    return Points("Recent changes", tuple(points))
+
+
+def point_of(gap: Gap, *, command: bool = True) -> Point:
+    return Point(f"{gap.what}: {gap.why}", gap.command if command else "")
+
+
+def _merged(evidence: tuple[Evidence, ...]) -> list[Point]:
     """Neighbours that one command shows are one point."""
     points: list[Point] = []
-    for one in evidence:
-        if points and one.command and points[-1].command == one.command:
+    for piece in evidence:
+        if points and piece.command and points[-1].command == piece.command:
             last = points[-1]
             subject = last.text.partition(" ")[0]
-            more = one.sentence.removeprefix(f"{subject} ")
-            points[-1] = Point(
-                f"{last.text}; {more}", last.command, ", ".join(place for place in (last.place, one.place) if place)
-            )
+            more = piece.sentence.removeprefix(f"{subject} ")
+            place = ", ".join(place for place in (last.place, piece.place) if place)
+            points[-1] = Point(f"{last.text}; {more}", last.command, place)
         else:
-            points.append(_point(one))
+            points.append(_point(piece))
     return points
 
 
@@ -136,31 +141,25 @@ def undecided(report: Report) -> list[Section]:
         return []
     # What has to be looked at for any verdict comes first: the slices, then the rest of the endpoints, then in order.
     first = min(gaps, key=lambda gap: ("endpointslice" not in gap.command, gap.layer != "endpoints"))
-    return [Points("Run this first", (Point(f"{first.what}: {first.why}", first.command),))]
+    return [Points("Run this first", (point_of(first),))]
 
 
-def _others(report: Report, deciding: FindingRecord | None) -> tuple[Point, ...]:
+def _others(report: Report, deciding: Finding | None) -> tuple[Point, ...]:
     """Further findings that fail, warn or are undecided, a line each."""
     return tuple(
-        Point(f"{one.status} at {one.layer}: {one.sentence} ({one.code})")
-        for one in report.findings
-        if one is not deciding and one.status in ("fail", "warn", "inconclusive")
+        Point(f"{finding.status.value} at {finding.layer}: {finding.sentence} ({finding.code})")
+        for finding in report.findings
+        if finding is not deciding and finding.status in (Status.FAIL, Status.WARN, Status.INCONCLUSIVE)
     )
 
 
-def _gaps(report: Report, *, verbose: bool) -> tuple[Point, ...]:
-    if verbose:
-        return tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_looked_at)
-    return tuple(Point(f"{one.what}: {one.why}") for one in report.not_looked_at if one.layer == "evidence")
-
-
 def _every_finding(report: Report) -> list[Section]:
-    sections: list[Section] = [Note("Every finding, with what it rests on")]
-    for one in report.findings:
-        title = f"{one.code} {one.status} at {one.layer}: {one.sentence}"
-        sections.append(Points(title, tuple(_point(each) for each in one.evidence)))
+    sections: list[Section] = [Note("Every finding with its evidence")]
+    for finding in report.findings:
+        title = f"{finding.code} {finding.status.value} at {finding.layer}: {finding.sentence}"
+        sections.append(Points(title, tuple(_point(piece) for piece in finding.evidence)))
     return sections
 
 
-def _point(one: EvidenceRecord) -> Point:
-    return Point(one.sentence, one.command, one.place)
+def _point(piece: Evidence) -> Point:
+    return Point(piece.sentence, piece.command, piece.place)

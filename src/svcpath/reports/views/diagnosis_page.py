@@ -8,39 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from svcpath.plural import count
 from svcpath.reports.document import (
-    Cause,
     Cell,
-    Claim,
     Document,
-    Exhibit,
-    Hop,
-    Mark,
+    FindingCard,
+    HopCard,
     Matrix,
     Path,
     Point,
     Points,
     Section,
-    Station,
+    StatusLine,
     Table,
 )
-from svcpath.reports.report import (
-    BackendRecord,
-    ChainRecord,
-    EvidenceRecord,
-    FindingRecord,
-    HopRecord,
-    HypothesisRecord,
-    InTableRecord,
-    LayerRecord,
-    ObservationRecord,
-    Report,
-)
+from svcpath.reports.records import BackendRow, Evidence, Finding, Hop, InTable, Layer, PortChain, Report
 from svcpath.reports.views import diagnosis
 from svcpath.reports.views.codes import about
+from svcpath.status import Status
 
-#: Rows of one table, findings of one layer, exhibits of one finding; the JSON form holds all.
-ROWS, FINDINGS, EXHIBITS = 400, 100, 40
+#: Rows of one table, findings of one layer, pieces of evidence of one finding; the JSON form holds all.
+ROWS, FINDINGS, PIECES = 400, 100, 40
 
 KINDS = {
     "client": "client",
@@ -55,247 +45,226 @@ KINDS = {
 
 def page(report: Report) -> Document:
     chief = diagnosis.deciding(report)
-    seen = {one.id: one for one in report.observations}
-    marks = {one.name: diagnosis.MARKS[one.status] for one in report.layers}
-    stations = tuple(_station(report, one, chief, seen) for one in report.layers)
-    hops = tuple(_hop(one, report, marks) for one in report.path)
-    sections: list[Section] = [diagnosis.statement(report), *_first(report, chief), Path(stations, hops)]
+    statuses = {layer.name: layer.status for layer in report.layers}
+    lines = tuple(_line(report, layer, chief) for layer in report.layers)
+    hops = tuple(_hop(hop, report, statuses) for hop in report.path)
+    sections: list[Section] = [diagnosis.statement(report), *_first(report, chief), Path(lines, hops)]
     if report.backends:
-        sections.append(_backends(report, marks))
+        sections.append(_backends(report, statuses))
     sections.extend(_around(report, chief))
     if report.observations:
         sections.append(_observations(report))
     return Document(diagnosis.title(report), tuple(sections), "diagnosis")
 
 
-def _first(report: Report, chief: FindingRecord | None) -> list[Section]:
-    """What to do now: the mend, and the one command that would prove the verdict wrong."""
+def _first(report: Report, chief: Finding | None) -> list[Section]:
+    """What to do now: the fix, and the one command that would disprove the verdict."""
     if chief is None:
         return diagnosis.undecided(report) if report.verdict.status == "inconclusive" else []
     sections: list[Section] = []
     if chief.remedy:
-        sections.append(Points("Mend", (Point(chief.remedy),), plain=True))
+        sections.append(Points("Fix", (Point(chief.remedy),), plain=True))
     sections.extend(diagnosis.disproof(chief))
     return sections
 
 
-def _around(report: Report, chief: FindingRecord | None) -> list[Section]:
+def _around(report: Report, chief: Finding | None) -> list[Section]:
     sections: list[Section] = []
     ruled_out = diagnosis.ruled_out(report) if chief is not None else ()
     if ruled_out:
         sections.append(Points("Ruled out", ruled_out))
     if report.changes:
-        changed = tuple(Point(f"{one.at}  {one.what}" + (f" ({one.who})" if one.who else "")) for one in report.changes)
-        sections.append(Points("Changed lately", changed))
+        sections.append(diagnosis.changes(report.changes))
     if report.not_looked_at:
-        gaps = tuple(Point(f"{one.what}: {one.why}", one.command) for one in report.not_looked_at[:ROWS])
+        gaps = tuple(diagnosis.point_of(gap) for gap in report.not_looked_at[:ROWS])
         sections.append(Points("Not looked at", gaps))
     return sections
 
 
-def _station(
-    report: Report, one: LayerRecord, chief: FindingRecord | None, seen: dict[str, ObservationRecord]
-) -> Station:
-    details: list[Section] = [
-        _claim(report.findings[index], seen, chief=report.findings[index] is chief) for index in one.findings[:FINDINGS]
-    ]
-    left = len(one.findings) - FINDINGS
-    gaps = [Point(f"{gap.what}: {gap.why}", gap.command) for gap in report.not_looked_at if gap.layer == one.name]
-    if left > 0:
-        gaps.append(Point(f"{left} more findings of this layer are in the JSON form"))
+def _line(report: Report, layer: Layer, chief: Finding | None) -> StatusLine:
+    findings = [report.findings[index] for index in layer.findings]
+    details: list[Section] = [_card(finding, decides=finding is chief) for finding in findings[:FINDINGS]]
+    gaps = [diagnosis.point_of(gap) for gap in report.not_looked_at if gap.layer == layer.name]
+    if len(findings) > FINDINGS:
+        gaps.append(Point(f"{count(len(findings) - FINDINGS, 'more finding')} of this layer: see the JSON form"))
     if gaps:
         details.append(Points("Not looked at here", tuple(gaps[:ROWS])))
-    return Station(one.name, diagnosis.MARKS[one.status], one.sentence, one.decisive, tuple(details))
+    return StatusLine(layer.name, layer.status, layer.sentence, layer.decisive, tuple(details))
 
 
-def _claim(one: FindingRecord, seen: dict[str, ObservationRecord], *, chief: bool) -> Claim:
-    known = about(one.code)
-    return Claim(
-        code=one.code,
-        mark=diagnosis.MARKS[one.status],
-        text=one.sentence,
-        about=one.layer,
-        share=one.share,
-        title=known.title,
-        meaning=known.meaning,
-        help=known.help,
-        details=one.details,
-        remedy=one.remedy,
-        exhibits=tuple(_exhibits(one.evidence, seen)),
-        causes=tuple(_cause(each, seen) for each in one.hypotheses),
-        chief=chief,
+def _card(finding: Finding, *, decides: bool) -> FindingCard:
+    """The finding with what the catalogue says of its code, and with as much evidence as a page can show."""
+    known = about(finding.code)
+    shown = msgspec.structs.replace(
+        finding,
+        evidence=_first_pieces(finding.evidence),
+        hypotheses=tuple(
+            msgspec.structs.replace(
+                hypothesis,
+                supports=_first_pieces(hypothesis.supports),
+                against=_first_pieces(hypothesis.against),
+            )
+            for hypothesis in finding.hypotheses
+        ),
     )
+    return FindingCard(shown, known.title, known.meaning, known.help, decides)
 
 
-def _exhibits(evidence: tuple[EvidenceRecord, ...], seen: dict[str, ObservationRecord]) -> Iterator[Exhibit]:
-    for one in evidence[:EXHIBITS]:
-        held = seen.get(one.observation or "")
-        if held is None:
-            yield Exhibit(one.sentence, one.command)
-        else:
-            yield Exhibit(one.sentence, one.command, held.path, held.line)
-    if len(evidence) > EXHIBITS:
-        yield Exhibit(f"{len(evidence) - EXHIBITS} more pieces of evidence are in the JSON form")
+def _first_pieces(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    left = len(evidence) - PIECES
+    if left <= 0:
+        return evidence
+    return (*evidence[:PIECES], Evidence(sentence=f"{count(left, 'more piece')} of evidence: see the JSON form"))
 
 
-def _cause(one: HypothesisRecord, seen: dict[str, ObservationRecord]) -> Cause:
-    return Cause(
-        text=one.cause,
-        confidence=one.confidence,
-        supports=tuple(_exhibits(one.supports, seen)),
-        against=tuple(_exhibits(one.against, seen)),
-        command=one.disproof,
-        refutes=one.refutes,
-    )
+def _hop(hop: Hop, report: Report, statuses: dict[str, Status]) -> HopCard:
+    facts = tuple(Cell(text) for text in hop.facts)
+    if hop.kind == "pods" and report.backends:
+        facts = tuple(_socket_facts(report, statuses))
+    elif hop.kind == "dataplane":
+        facts = tuple(_node_fact(text, report, statuses) for text in hop.facts)
+    return HopCard(KINDS.get(hop.kind, hop.kind), hop.name, facts, hop.layers)
 
 
-def _hop(one: HopRecord, report: Report, marks: dict[str, Mark]) -> Hop:
-    facts = tuple(Cell(text) for text in one.facts)
-    if one.kind == "pods" and report.backends:
-        facts = tuple(_socket_facts(report, marks))
-    elif one.kind == "dataplane":
-        facts = tuple(_node_fact(text, report, marks) for text in one.facts)
-    return Hop(KINDS.get(one.kind, one.kind), one.name, facts, one.layers)
-
-
-def _socket_facts(report: Report, marks: dict[str, Mark], limit: int = 6) -> Iterator[Cell]:
+def _socket_facts(report: Report, statuses: dict[str, Status], limit: int = 6) -> Iterator[Cell]:
     """The sockets, the worst first, each with its share where a table gives one."""
     cells: list[Cell] = []
     for row in report.backends:
         place = f"[{row.address}]" if ":" in row.address else row.address
-        held = next((each for each in row.tables if each.share), None)
-        share = f"{held.share} " if held else ""
+        entry = next((entry for entry in row.tables if entry.share), None)
+        share = f"{entry.share} " if entry else ""
         if not row.slice:
-            mark = _doubt(marks, "dataplane") if row.tables else Mark.NOT_LOOKED_AT
+            status = _doubt(statuses, "dataplane") if row.tables else Status.NOT_LOOKED_AT
             port = f":{row.tables[0].port}" if row.tables else ""
-            cells.append(Cell(f"{place or row.pod}{port}", mark, _part(held), f"{share}in no slice"))
+            cells.append(Cell(f"{place or row.pod}{port}", status, _part(entry), f"{share}in no slice"))
             continue
         for chain in row.ports[:2]:
             number = f":{chain.slice_port}" if chain.slice_port is not None else ""
-            mark = _socket_mark(chain.socket, marks) if row.ready or row.serving else Mark.NOT_LOOKED_AT
-            said = chain.socket or "no port in the slice"
-            cells.append(Cell(f"{place}{number}", mark, _part(held), share + said))
-    order = [Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_LOOKED_AT, Mark.SKIPPED]
-    cells.sort(key=lambda cell: order.index(cell.mark or Mark.SKIPPED))
+            status = _socket_status(chain.socket, statuses) if row.ready or row.serving else Status.NOT_LOOKED_AT
+            socket = chain.socket or "no port in the slice"
+            cells.append(Cell(f"{place}{number}", status, _part(entry), share + socket))
+    order = [Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS, Status.NOT_LOOKED_AT, Status.SKIPPED]
+    cells.sort(key=lambda cell: order.index(cell.status or Status.SKIPPED))
     yield from cells[:limit]
     if len(cells) > limit:
         yield Cell(f"and {len(cells) - limit} more")
 
 
-def _node_fact(text: str, report: Report, marks: dict[str, Mark]) -> Cell:
-    """A node's line with how many backends its table holds wrongly, or lacks."""
+def _node_fact(text: str, report: Report, statuses: dict[str, Status]) -> Cell:
+    """A node's line with how many backends its table holds wrongly, or not at all."""
     node = text.partition(" (")[0]
-    states = [each.state for row in report.backends for each in row.tables if each.node == node]
+    states = [entry.state for row in report.backends for entry in row.tables if entry.node == node]
     wrong = {state: states.count(state) for state in dict.fromkeys(states) if state != "held"}
     if not states:
         return Cell(text)
     below = ", ".join(f"{count} {state}" for state, count in wrong.items())
-    return Cell(text, _doubt(marks, "dataplane") if wrong else Mark.PASS, below=below)
+    return Cell(text, _doubt(statuses, "dataplane") if wrong else Status.PASS, below=below)
 
 
-def _doubt(marks: dict[str, Mark], layer: str) -> Mark:
+def _doubt(statuses: dict[str, Status], layer: str) -> Status:
     """What a row that looks wrong is marked with: what its layer made of it, never more."""
-    mark = marks.get(layer, Mark.INCONCLUSIVE)
-    return mark if mark in (Mark.FAIL, Mark.WARN) else Mark.INCONCLUSIVE
+    status = statuses.get(layer, Status.INCONCLUSIVE)
+    return status if status in (Status.FAIL, Status.WARN) else Status.INCONCLUSIVE
 
 
-def _socket_mark(socket: str, marks: dict[str, Mark]) -> Mark:
+def _socket_status(socket: str, statuses: dict[str, Status]) -> Status:
     if socket == "listens":
-        return Mark.PASS
-    return Mark.NOT_LOOKED_AT if socket in ("not looked at", "") else _doubt(marks, "ports")
+        return Status.PASS
+    return Status.NOT_LOOKED_AT if socket in ("not looked at", "") else _doubt(statuses, "ports")
 
 
-def _part(held: InTableRecord | None) -> float | None:
+def _part(entry: InTable | None) -> float | None:
     """A share "1/3" as a number."""
-    if held is None or not held.share:
+    if entry is None or not entry.share:
         return None
-    above, _, below = held.share.partition("/")
+    above, _, below = entry.share.partition("/")
     if not (above.isdecimal() and below.isdecimal() and int(below)):
         return None
     return int(above) / int(below)
 
 
-def _backends(report: Report, marks: dict[str, Mark]) -> Matrix:
-    nodes = list(dict.fromkeys(one.node for one in report.planes)) or list(
-        dict.fromkeys(each.node for row in report.backends for each in row.tables)
+def _backends(report: Report, statuses: dict[str, Status]) -> Matrix:
+    nodes = list(dict.fromkeys(plane.node for plane in report.planes)) or list(
+        dict.fromkeys(entry.node for row in report.backends for entry in row.tables)
     )
-    modes = {one.node: one.mode for one in report.planes}
+    modes = {plane.node: plane.mode for plane in report.planes}
     columns = ["backend", "node", "slice: ready, serving, terminating", "Pod", "port chain", "socket"]
     columns += [f"{node} table" + (f" ({modes[node]})" if modes.get(node) else "") for node in nodes]
-    rows = [tuple(_cells(row, nodes, report, marks)) for row in report.backends]
-    bad = {Mark.FAIL: 0, Mark.WARN: 1, Mark.INCONCLUSIVE: 2}
-    rows.sort(key=lambda row: min(bad.get(cell.mark, 3) if cell.mark else 3 for cell in row))
+    rows = [tuple(_cells(row, nodes, report, statuses)) for row in report.backends]
+    bad = {Status.FAIL: 0, Status.WARN: 1, Status.INCONCLUSIVE: 2}
+    rows.sort(key=lambda row: min(bad.get(cell.status, 3) if cell.status else 3 for cell in row))
     note = f"{len(rows) - ROWS} more rows are in the JSON form" if len(rows) > ROWS else ""
     return Matrix("Backends", tuple(columns), tuple(rows[:ROWS]), note)
 
 
-def _cells(row: BackendRecord, nodes: list[str], report: Report, marks: dict[str, Mark]) -> Iterator[Cell]:
+def _cells(row: BackendRow, nodes: list[str], report: Report, statuses: dict[str, Status]) -> Iterator[Cell]:
     yield Cell(row.address or "no address", below=row.pod)
     yield Cell(row.node or "not known", below=row.zone)
     if row.ready is None:
-        yield Cell("in no slice", Mark.INCONCLUSIVE if row.tables else Mark.NOT_LOOKED_AT)
+        yield Cell("in no slice", Status.INCONCLUSIVE if row.tables else Status.NOT_LOOKED_AT)
     else:
-        words = ", ".join("yes" if one else "no" for one in (row.ready, row.serving, row.terminating))
-        yield Cell(words, Mark.PASS if row.ready else _doubt(marks, "endpoints"), below=row.slice)
+        words = ", ".join("yes" if condition else "no" for condition in (row.ready, row.serving, row.terminating))
+        yield Cell(words, Status.PASS if row.ready else _doubt(statuses, "endpoints"), below=row.slice)
     ready = {True: "ready", False: "not ready", None: ""}[row.pod_ready]
-    restarts = f"{row.restarts} restart{'' if row.restarts == 1 else 's'}" if row.restarts else ""
-    said = ", ".join(part for part in (row.pod_state, ready, restarts) if part)
+    restarts = count(row.restarts, "restart") if row.restarts else ""
+    state = ", ".join(part for part in (row.pod_state, ready, restarts) if part)
     fine = row.pod_ready and row.pod_state == "Running"
     yield Cell(
-        said or "not in the evidence", Mark.PASS if fine else Mark.NOT_LOOKED_AT if not said else _doubt(marks, "pod")
+        state or "not looked at",
+        Status.PASS if fine else Status.NOT_LOOKED_AT if not state else _doubt(statuses, "pod"),
     )
-    yield Cell("; ".join(_chain(one) for one in row.ports) or "none")
-    yield from _sockets(row, marks)
+    yield Cell("; ".join(_chain(chain) for chain in row.ports) or "none")
+    yield from _sockets(row, statuses)
     for node in nodes:
-        yield _in_table(row, node, report, marks)
+        yield _in_table(row, node, report, statuses)
 
 
-def _chain(one: ChainRecord) -> str:
-    number = one.slice_port if one.slice_port is not None else "no number"
-    return f"{one.service_port} → {one.target_port} → {number}"
+def _chain(chain: PortChain) -> str:
+    number = chain.slice_port if chain.slice_port is not None else "no number"
+    return f"{chain.service_port} → {chain.target_port} → {number}"
 
 
-def _sockets(row: BackendRecord, marks: dict[str, Mark]) -> Iterator[Cell]:
+def _sockets(row: BackendRow, statuses: dict[str, Status]) -> Iterator[Cell]:
     if not row.ports:
-        yield Cell("not looked at", Mark.NOT_LOOKED_AT)
+        yield Cell("not looked at", Status.NOT_LOOKED_AT)
         return
-    found = [_socket_mark(one.socket, marks) for one in row.ports]
-    worst = min(found, key=[Mark.FAIL, Mark.WARN, Mark.INCONCLUSIVE, Mark.NOT_LOOKED_AT, Mark.PASS].index)
-    said = "; ".join(dict.fromkeys(one.socket or "no port to look for" for one in row.ports))
+    found = [_socket_status(chain.socket, statuses) for chain in row.ports]
+    worst = min(found, key=[Status.FAIL, Status.WARN, Status.INCONCLUSIVE, Status.NOT_LOOKED_AT, Status.PASS].index)
+    sockets = "; ".join(dict.fromkeys(chain.socket or "no port to look for" for chain in row.ports))
     others = ", ".join(str(port) for port in row.ports[0].listens_on[:6])
-    yield Cell(said, worst, below=f"Pod listens on {others}" if others else "")
+    yield Cell(sockets, worst, below=f"Pod listens on {others}" if others else "")
 
 
-def _in_table(row: BackendRecord, node: str, report: Report, marks: dict[str, Mark]) -> Cell:
-    held = [one for one in row.tables if one.node == node]
-    if not held:
+def _in_table(row: BackendRow, node: str, report: Report, statuses: dict[str, Status]) -> Cell:
+    entries = [entry for entry in row.tables if entry.node == node]
+    if not entries:
         outcomes = dict.fromkeys(
-            outcome for one in report.planes if one.node == node for outcome in one.frontends.values()
+            text for plane in report.planes if plane.node == node for text in plane.frontends.values()
         )
-        said = ", ".join(outcome for outcome in outcomes if outcome != "backends")
-        return Cell(said or "not in it, as it should be", Mark.NOT_LOOKED_AT)
-    states = list(dict.fromkeys(one.state for one in held))
+        outcome = ", ".join(text for text in outcomes if text != "backends")
+        return Cell(outcome or "not in it, as it should be", Status.NOT_LOOKED_AT)
+    states = list(dict.fromkeys(entry.state for entry in entries))
     fine = states == ["held"]
-    shares = ", ".join(dict.fromkeys(one.share for one in held if one.share))
+    shares = ", ".join(dict.fromkeys(entry.share for entry in entries if entry.share))
     text = shares if fine else " ".join(part for part in (", ".join(states).upper(), shares) if part)
-    lines = ", ".join(str(one.line) for one in held if one.line)
-    below = f"{held[0].path}:{lines}" if held[0].path and lines else held[0].path
-    wrong = next((one for one in held if one.state == "wrong port"), None)
+    lines = ", ".join(str(entry.line) for entry in entries if entry.line)
+    below = f"{entries[0].path}:{lines}" if entries[0].path and lines else entries[0].path
+    wrong = next((entry for entry in entries if entry.state == "wrong port"), None)
     if wrong is not None:
         below = f"port {wrong.port}; {below}"
-    part = _part(next((one for one in held if one.share), None))
-    return Cell(text or "held", Mark.PASS if fine else _doubt(marks, "dataplane"), part, below)
+    part = _part(next((entry for entry in entries if entry.share), None))
+    return Cell(text or "held", Status.PASS if fine else _doubt(statuses, "dataplane"), part, below)
 
 
 def _observations(report: Report) -> Table:
     rows = tuple(
         (
-            one.id,
-            one.kind,
-            one.state + (f": {one.reason}" if one.reason else ""),
-            f"{one.path}:{one.line}" if one.line else one.path or one.source,
-            one.command,
+            observation.id,
+            observation.kind,
+            observation.state + (f": {observation.reason}" if observation.reason else ""),
+            f"{observation.path}:{observation.line}" if observation.line else observation.path or observation.source,
+            observation.command,
         )
-        for one in report.observations[:ROWS]
+        for observation in report.observations[:ROWS]
     )
-    return Table(("id", "kind", "state", "place", "command"), rows, title="What the findings rest on")
+    return Table(("id", "kind", "state", "place", "command"), rows, title="Evidence collected")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
+from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, StatusLine, Table
 from svcpath.reports.drain import CellRecord, DrainContract, EndRecord, LoadRecord, Losses, ScenarioRecord
+from svcpath.status import Status
 
 
 def document(report: DrainContract) -> Document:
@@ -18,8 +19,8 @@ def page(report: DrainContract) -> Document:
 def _made(report: DrainContract, *, details: bool) -> Document:
     sections: list[Section] = [_statement(report)]
     if report.scenarios:
-        stations = tuple(_station(one, details) for one in report.scenarios)
-        sections.append(Path(stations, title="Scenarios"))
+        lines = tuple(_line(one, details) for one in report.scenarios)
+        sections.append(Path(lines, title="Scenarios"))
     if report.cells:
         sections += [_grid(report.cells), _timed(report.cells)]
         if details:
@@ -45,16 +46,16 @@ def _statement(report: DrainContract) -> Statement:
         reached = each.rate if each.took <= each.seconds * 1.1 else each.recorded / each.took
         parts.append(f"the recorder {'holds' if each.holds else 'fails'} at {reached:.0f} connections a second")
     if not parts:
-        return Statement(Mark.INCONCLUSIVE, "DRAIN", "nothing was played")
-    mark = Mark.FAIL if not report.right else Mark.PASS if report.whole else Mark.INCONCLUSIVE
-    return Statement(mark, "DRAIN", "; ".join(parts))
+        return Statement(Status.INCONCLUSIVE, "DRAIN", "nothing was played")
+    status = Status.FAIL if not report.right else Status.PASS if report.whole else Status.INCONCLUSIVE
+    return Statement(status, "DRAIN", "; ".join(parts))
 
 
-def _station(one: ScenarioRecord, details: bool) -> Station:
+def _line(one: ScenarioRecord, details: bool) -> StatusLine:
     verdict = "passes" if one.passed else "fails"
     how = "as it has to" if one.as_it_should else "which it must not"
     said = f"not played: {one.said}" if one.passed is None else f"{verdict}, {how}: {one.said}"
-    mark = {True: Mark.PASS, False: Mark.FAIL, None: Mark.NOT_LOOKED_AT}[one.as_it_should]
+    status = {True: Status.PASS, False: Status.FAIL, None: Status.NOT_LOOKED_AT}[one.as_it_should]
     opened: tuple[Section, ...] = ()
     if details:
         words = (
@@ -65,20 +66,20 @@ def _station(one: ScenarioRecord, details: bool) -> Station:
         )
         numbers = tuple((name, "not seen" if value is None else f"{value:g}") for name, value in one.measured.items())
         opened = (Points(one.title, words), *((Table(("what", "value"), numbers, "lr"),) if numbers else ()))
-    return Station(
+    return StatusLine(
         f"{one.number}. {one.title}: {one.variant}",
-        mark,
+        status,
         said,
         details=opened,
     )
 
 
-def _cell(one: CellRecord) -> Station:
+def _cell(one: CellRecord) -> StatusLine:
     """A cell of the grid by itself, so that each counts where results are counted (JUnit)."""
     ends = ", ".join(f"{name} ended with {code}" for name, code in one.codes) or "no end of a container seen"
     margins = tuple(
         (name, "none" if value is None else f"{value:+.1f} s")
-        for name, value in zip(("new connections", "requests", "orderly end"), one.margins, strict=True)
+        for name, value in zip(("new connections", "requests", "graceful exit"), one.margins, strict=True)
     )
     clock = tuple((end.container, f"{end.predicted:.1f}", _measured(end), end.seen or "nobody") for end in one.ends)
     said = f"the model says {_losses(one.predicted)}, measured is {_losses(one.measured)}"
@@ -87,10 +88,10 @@ def _cell(one: CellRecord) -> Station:
         Table(("container", "end by the model", "measured", "seen by"), clock, "lrrl"),
         Note(f"{one.shape} Pod; {one.tried} connections tried, {one.requests} requests; {ends}"),
     )
-    return Station(one.cell, Mark.PASS if one.right else Mark.FAIL, said, details=opened)
+    return StatusLine(one.cell, Status.PASS if one.right else Status.FAIL, said, details=opened)
 
 
-def _load(one: LoadRecord) -> Station:
+def _load(one: LoadRecord) -> StatusLine:
     said = (
         f"{one.recorded} of {one.announced} connections recorded, {one.duplicated} twice, {one.lost} lost, {one.unlogged} "
         f"answered but in no server's log ({one.logged} are); {one.failed} failed, {one.late} began late "
@@ -101,7 +102,7 @@ def _load(one: LoadRecord) -> Station:
     if one.took > one.seconds * 1.1:
         said += f"; the sampler could not hold the rate there, it took {one.took:g} s"
     name = f"{one.rate:g} connections a second for {one.seconds:g} s"
-    return Station(name, Mark.PASS if one.holds else Mark.FAIL, said)
+    return StatusLine(name, Status.PASS if one.holds else Status.FAIL, said)
 
 
 def _grid(cells: tuple[CellRecord, ...]) -> Table:

@@ -1,12 +1,15 @@
-"""Drift with all there is to open: a station for each node, each difference as a claim with its code and rule."""
+"""Drift with all there is to open: a line for each node, each difference as a finding with its code and rule."""
 
 from __future__ import annotations
 
 from svcpath.models.dataplanes import DifferenceKind
+from svcpath.plural import count
 from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
-from svcpath.reports.document import Cell, Claim, Document, Exhibit, Mark, Matrix, Path, Point, Points, Section, Station
+from svcpath.reports.document import Cell, Document, FindingCard, Matrix, Path, Point, Points, Section, StatusLine
+from svcpath.reports.records import Evidence, Finding
 from svcpath.reports.views import dataplane
 from svcpath.reports.views.codes import About, about
+from svcpath.status import Status
 from svcpath.walk.nodes.differences import BREAKS, CODES
 
 #: Rows drawn; the JSON form holds all.
@@ -15,10 +18,10 @@ ROWS = 400
 
 def page(report: DriftContract) -> Document:
     sections: list[Section] = [dataplane.drift_statement(report)]
-    sections.append(Path(tuple(_station(one, report) for one in report.nodes), title="Nodes"))
+    sections.append(Path(tuple(_line(node, report) for node in report.nodes), title="Nodes"))
     if report.rows:
         columns = ("frontend", "node", "what", "backend", "share", "since", "rule")
-        rows = tuple(_row(one) for one in report.rows[:ROWS])
+        rows = tuple(_row(row) for row in report.rows[:ROWS])
         left = len(report.rows) - ROWS
         note = f"and {left} more rows in the JSON form" if left > 0 else ""
         sections.append(Matrix("Differences", columns, rows, note))
@@ -27,48 +30,46 @@ def page(report: DriftContract) -> Document:
     return Document("Data planes against the slices", tuple(sections), "drift")
 
 
-def mark_of(row: DriftRow) -> Mark:
+def status_of(row: DriftRow) -> Status:
     """What breaks a new connection fails; what has not been synced yet, or breaks none, warns."""
-    return Mark.FAIL if DifferenceKind(row.kind) in BREAKS and row.cause != "late" else Mark.WARN
+    return Status.FAIL if DifferenceKind(row.kind) in BREAKS and row.cause != "late" else Status.WARN
 
 
-def _station(node: NodeDrift, report: DriftContract) -> Station:
+def _line(node: NodeDrift, report: DriftContract) -> StatusLine:
     rows = [row for row in report.rows if row.node == node.node]
-    mark = Mark.PASS
+    status = Status.PASS
     if rows:
-        mark = Mark.FAIL if any(mark_of(row) is Mark.FAIL for row in rows) else Mark.WARN
+        status = Status.FAIL if any(status_of(row) is Status.FAIL for row in rows) else Status.WARN
     elif node.undecided:
-        mark = Mark.INCONCLUSIVE
+        status = Status.INCONCLUSIVE
     counts = (("missing", node.missing), ("stale", node.stale), ("other", node.other))
     found = ", ".join(f"{count} {name}" for name, count in counts if count) or "as the slices say"
-    sentence = f"{node.mode}, {node.frontends} frontends, {node.backends} backends: {found}"
-    details: list[Section] = [_claim(row) for row in rows[:ROWS]]
-    unread = [Point(f"line {one.line}: {one.text}") for one in report.undecided if one.node == node.node]
+    sentence = f"{node.mode}, {count(node.frontends, 'frontend')}, {count(node.backends, 'backend')}: {found}"
+    details: list[Section] = [_finding(row) for row in rows[:ROWS]]
+    unread = [Point(f"line {line.line}: {line.text}") for line in report.undecided if line.node == node.node]
     if unread:
         details.append(Points("Lines not understood that may matter", tuple(unread[:50])))
     if node.said_by:
         details.append(Points("The mode is said by", tuple(Point(text) for text in node.said_by)))
     if node.not_covered:
         details.append(Points("The dump does not hold", tuple(Point(text) for text in node.not_covered)))
-    return Station(node.node, mark, sentence, details=tuple(details))
+    return StatusLine(node.node, status, sentence, details=tuple(details))
 
 
-def _claim(row: DriftRow) -> Claim:
+def _finding(row: DriftRow) -> FindingCard:
     kind = DifferenceKind(row.kind)
     code = CODES.get(kind, "")
     known = about(code) if code else About(row.kind, "", "")
-    exhibit = Exhibit(f"rule in {row.path}", "", row.path, row.rule)
-    return Claim(
+    rule = Evidence(sentence=f"rule in {row.path}", path=row.path, line=row.rule)
+    finding = Finding(
         code=code or row.kind,
-        mark=mark_of(row),
-        text=dataplane.drift_text(row),
-        about="dataplane",
+        layer="dataplane",
+        status=status_of(row),
+        sentence=dataplane.drift_text(row),
         share=f"{row.share} of new connections" if row.share else "",
-        title=known.title,
-        meaning=known.meaning,
-        help=known.help,
-        exhibits=(exhibit,) if row.path else (),
+        evidence=(rule,) if row.path else (),
     )
+    return FindingCard(finding, title=known.title, meaning=known.meaning, help=known.help)
 
 
 def _row(row: DriftRow) -> tuple[Cell, ...]:
@@ -78,7 +79,7 @@ def _row(row: DriftRow) -> tuple[Cell, ...]:
     return (
         Cell(row.frontend or "none", below=row.service),
         Cell(row.node),
-        Cell(row.kind.upper(), mark_of(row), below=row.cause),
+        Cell(row.kind.upper(), status_of(row), below=row.cause),
         Cell(row.backend, below=wanted),
         Cell(row.share, share=_part(row.share)),
         Cell(age, below=row.slice),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from svcpath.plural import count
 from svcpath.replay import ReplayVerdict, Summary
-from svcpath.reports.document import Document, Mark, Point, Points, Section, Statement, Table
-from svcpath.reports.report import Record
+from svcpath.reports.document import Document, Point, Points, Section, Statement, Table
+from svcpath.reports.records import Record
+from svcpath.status import Status
 
 SCHEMA = "svcpath.replay/v1"
 
@@ -41,24 +43,24 @@ def report(summary: Summary) -> ReplayReport:
         schema=SCHEMA,
         rows=summary.rows,
         matches=summary.matches,
-        mismatches=tuple(_row(one) for one in summary.mismatches),
+        mismatches=tuple(_row(verdict) for verdict in summary.mismatches),
         not_judged=len(summary.open),
         without_model=len(summary.skipped),
         probes=dict(summary.by_probe),
     )
 
 
-def _row(one: ReplayVerdict) -> RowRecord:
+def _row(verdict: ReplayVerdict) -> RowRecord:
     return RowRecord(
-        line=one.row.line,
-        probe=one.row.probe,
-        names=one.row.names,
-        case=one.row.case,
-        reason=one.reason,
-        expected=one.expected,
-        recorded=one.recorded,
-        expected_queries=one.expected_queries,
-        recorded_queries=one.recorded_queries,
+        line=verdict.row.line,
+        probe=verdict.row.probe,
+        names=verdict.row.names,
+        case=verdict.row.case,
+        reason=verdict.reason,
+        expected=verdict.expected,
+        recorded=verdict.recorded,
+        expected_queries=verdict.expected_queries,
+        recorded_queries=verdict.recorded_queries,
     )
 
 
@@ -69,19 +71,22 @@ def document(report: ReplayReport) -> Document:
     table = Table(("probe", "rows", "match", "mismatch", "not judged", "no model"), rows, "lrrrrr")
     bad = len(report.mismatches)
     words = (
-        f"{report.rows} rows, {bad} mismatches; {report.not_judged} not judged since packet order or chance decides, "
+        f"{count(report.rows, 'row')}, {count(bad, 'mismatch')}; {report.not_judged} not judged since packet order or chance decides, "
         f"{report.without_model} without a model"
     )
-    sections: list[Section] = [table, Statement(Mark.FAIL if bad else Mark.PASS, "MISMATCH" if bad else "EQUAL", words)]
-    for one in report.mismatches[:SHOWN]:
+    sections: list[Section] = [
+        table,
+        Statement(Status.FAIL if bad else Status.PASS, "MISMATCH" if bad else "EQUAL", words),
+    ]
+    for verdict in report.mismatches[:SHOWN]:
         sections.append(
             Points(
-                f"line {one.line}  {one.probe}  {', '.join(one.names)}  {one.case}: {one.reason} differ",
+                f"line {verdict.line}  {verdict.probe}  {', '.join(verdict.names)}  {verdict.case}: {verdict.reason} differ",
                 (
-                    Point(f"model    {' | '.join(one.expected)}"),
-                    Point(f"recorded {one.recorded}"),
-                    Point(f"model asks    {'; '.join(one.expected_queries)}"),
-                    Point(f"recorded asks {'; '.join(one.recorded_queries)}"),
+                    Point(f"model    {' | '.join(verdict.expected)}"),
+                    Point(f"recorded {verdict.recorded}"),
+                    Point(f"model asks    {'; '.join(verdict.expected_queries)}"),
+                    Point(f"recorded asks {'; '.join(verdict.recorded_queries)}"),
                 ),
             )
         )

@@ -1,16 +1,17 @@
-"""A resolve report as a Document: one resolver as a ladder of queries; several as a table, where they part, what mends."""
+"""A resolve report as a Document: one resolver as a ladder of queries; several as a table, where they diverge, what fixes it."""
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
 from svcpath.reports.resolve import (
     DivergenceRecord,
-    MendRecord,
+    FixRecord,
     NameRecord,
     OutcomeRecord,
     ResolveReport,
     ResolverRecord,
 )
+from svcpath.status import Status
 
 
 def document(report: ResolveReport, *, verbose: bool = False) -> Document:
@@ -25,11 +26,11 @@ def document(report: ResolveReport, *, verbose: bool = False) -> Document:
             if name.divergence is not None:
                 sections.extend(_parting(name.divergence))
             if verbose:
-                for each in name.resolvers:
-                    sections.append(Note(f"{each.title}: {outcome(each)}"))
-                    sections.extend(_ladder(each))
-        if name.mends:
-            sections.append(mends(name))
+                for resolver in name.resolvers:
+                    sections.append(Note(f"{resolver.title}: {outcome(resolver)}"))
+                    sections.extend(_ladder(resolver))
+        if name.fixes:
+            sections.append(fixes(name))
     return Document(title(report), tuple(sections), "resolution")
 
 
@@ -40,73 +41,75 @@ def title(report: ResolveReport) -> str:
 def _said(outcome: OutcomeRecord) -> str:
     if outcome.resolves:
         # "?" stands for an answer that the evidence does not have.
-        return ", ".join(one if one != "?" else "an address that is not known" for one in outcome.addresses)
+        return ", ".join(address if address != "?" else "an address that is not known" for address in outcome.addresses)
     number = f" ({outcome.number})" if outcome.number is not None else ""
     flags = f" {', '.join(outcome.flags)}" if outcome.flags else ""
     return f'{outcome.code}{number} "{outcome.text}"{flags}'
 
 
-def outcome(one: ResolverRecord) -> str:
-    if one.outcome is not None:
-        return _said(one.outcome)
-    return "open: " + " or ".join(_said(each) for each in one.possible[:4])
+def outcome(resolver: ResolverRecord) -> str:
+    if resolver.outcome is not None:
+        return _said(resolver.outcome)
+    return "open: " + " or ".join(_said(outcome) for outcome in resolver.possible[:4])
 
 
 def table(name: NameRecord) -> Table:
-    rows = tuple((one.title, str(one.queries), outcome(one)) for one in name.resolvers)
+    rows = tuple((resolver.title, str(resolver.queries), outcome(resolver)) for resolver in name.resolvers)
     return Table(("resolver", "queries", "outcome"), rows, "lrl")
 
 
-def _one(one: ResolverRecord) -> list[Section]:
-    sections: list[Section] = [*_ladder(one)]
-    if one.outcome is None:
-        sections.append(Statement(Mark.INCONCLUSIVE, "OPEN", outcome(one).removeprefix("open: ")))
-        sections.append(Points("It hangs on", tuple(Point(text) for text in one.assumed[:6])))
+def _one(resolver: ResolverRecord) -> list[Section]:
+    sections: list[Section] = [*_ladder(resolver)]
+    if resolver.outcome is None:
+        sections.append(Statement(Status.INCONCLUSIVE, "UNDETERMINED", outcome(resolver).removeprefix("open: ")))
+        sections.append(Points("Depends on", tuple(Point(text) for text in resolver.assumed[:6])))
         return sections
-    mark, word = (Mark.PASS, "RESOLVES") if one.outcome.resolves else (Mark.FAIL, "FAILS")
-    sections.append(Statement(mark, f"{word} with {one.title}", _said(one.outcome)))
-    rule = Point(f"{one.outcome.rule} ({one.outcome.source})")
+    status, word = (Status.PASS, "RESOLVES") if resolver.outcome.resolves else (Status.FAIL, "FAILS")
+    sections.append(Statement(status, f"{word} with {resolver.title}", _said(resolver.outcome)))
+    rule = Point(f"{resolver.outcome.rule} ({resolver.outcome.source})")
     sections.append(Points("Rule that ends it", (rule,), plain=True))
-    sections.append(Note(f"{one.queries} queries; with silent servers it takes {one.seconds_with_silent_servers:g} s"))
+    sections.append(
+        Note(f"{resolver.queries} queries; with silent servers it takes {resolver.seconds_with_silent_servers:g} s")
+    )
     return sections
 
 
-def _ladder(one: ResolverRecord) -> list[Section]:
+def _ladder(resolver: ResolverRecord) -> list[Section]:
     points = tuple(
         Point(
             f"+{step.sent:g} s  {step.name}.  "
             + ", ".join(f"{kind} {answer}" for kind, answer in step.answers.items()),
             after=f"{step.rule} ({step.source})" + "".join(f"; {note}" for note in step.notes),
         )
-        for step in one.steps
+        for step in resolver.steps
     )
     return [Points("Queries", points, numbered=True)] if points else [Note("no query is sent")]
 
 
-def _parting(one: DivergenceRecord) -> list[Section]:
-    answers = ", ".join(f"{kind} {answer}" for kind, answer in one.candidate.answers.items())
-    points = [Point(f"{one.candidate.name}.  {answers}")]
-    points += [Point(f"{', '.join(side.resolvers)} {side.action} ({side.source})") for side in one.sides]
-    return [Points(f"They part at candidate {one.position} of {one.of}", tuple(points))]
+def _parting(divergence: DivergenceRecord) -> list[Section]:
+    answers = ", ".join(f"{kind} {answer}" for kind, answer in divergence.candidate.answers.items())
+    points = [Point(f"{divergence.candidate.name}.  {answers}")]
+    points += [Point(f"{', '.join(side.resolvers)} {side.action} ({side.source})") for side in divergence.sides]
+    return [Points(f"Resolvers diverge at candidate {divergence.position} of {divergence.of}", tuple(points))]
 
 
-def mends(name: NameRecord) -> Table:
-    failing = any(one.outcome is not None and not one.outcome.resolves for one in name.resolvers)
-    title = "What would mend it, each re-run" if failing else "Nothing fails; what would save queries, each re-run"
+def fixes(name: NameRecord) -> Table:
+    failing = any(resolver.outcome is not None and not resolver.outcome.resolves for resolver in name.resolvers)
+    title = "What would fix it, each re-run" if failing else "Nothing fails; what would save queries, each re-run"
     return Table(
         ("change", "what it leads to"),
-        tuple((one.label, _mend(one)) for one in name.mends),
+        tuple((fix.label, _fix(fix)) for fix in name.fixes),
         title=title,
     )
 
 
-def _mend(one: MendRecord) -> str:
-    queries = f"{one.queries} queries" if one.queries else "no query"
-    if not one.still_failing and not one.broken:
+def _fix(fix: FixRecord) -> str:
+    queries = f"{fix.queries} queries" if fix.queries else "no query"
+    if not fix.still_failing and not fix.broken:
         return f"all resolve, {queries}"
-    parts = [f"{', '.join(one.mended)} resolve now"] if one.mended else []
-    if one.still_failing:
-        parts.append(f"{', '.join(one.still_failing)} still fail")
-    if one.broken:
-        parts.append(f"{', '.join(one.broken)} no longer resolve")
+    parts = [f"{', '.join(fix.fixed)} resolve now"] if fix.fixed else []
+    if fix.still_failing:
+        parts.append(f"{', '.join(fix.still_failing)} still fail")
+    if fix.broken:
+        parts.append(f"{', '.join(fix.broken)} no longer resolve")
     return "; ".join(parts) + f"; {queries}"

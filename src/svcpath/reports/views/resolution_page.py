@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from svcpath.reports.document import Document, Ladder, Mark, Point, Points, Rung, Section, Side, Statement
+from svcpath.plural import count
+from svcpath.reports.document import Document, Ladder, Point, Points, Rung, Section, Side, Statement
 from svcpath.reports.resolve import NameRecord, ResolveReport, ResolverRecord
 from svcpath.reports.views import resolution
+from svcpath.status import Status
 
 #: Queries of one resolver that are drawn; the JSON form holds all.
 RUNGS = 200
@@ -19,51 +21,55 @@ def page(report: ResolveReport) -> Document:
         sections.append(_ladder(name))
         if len(name.resolvers) > 1:
             sections.append(resolution.table(name))
-        if name.mends:
-            sections.append(resolution.mends(name))
+        if name.fixes:
+            sections.append(resolution.fixes(name))
     if report.resolv_conf:
         lines = tuple(Point(line) for line in report.resolv_conf.splitlines() if line.strip())
         sections.append(Points("resolv.conf", lines[:50]))
     return Document(resolution.title(report), tuple(sections), "resolution")
 
 
-def mark_of(one: ResolverRecord) -> Mark:
-    if one.outcome is None:
-        return Mark.INCONCLUSIVE
-    return Mark.PASS if one.outcome.resolves else Mark.FAIL
+def status_of(resolver: ResolverRecord) -> Status:
+    if resolver.outcome is None:
+        return Status.INCONCLUSIVE
+    return Status.PASS if resolver.outcome.resolves else Status.FAIL
 
 
 def _statement(name: NameRecord, *, alone: bool) -> Statement:
-    said = "" if alone else f"{name.name}: "
+    prefix = "" if alone else f"{name.name}: "
     if len(name.resolvers) == 1:
         only = name.resolvers[0]
-        words = {Mark.PASS: "RESOLVES", Mark.FAIL: "FAILS"}
-        mark = mark_of(only)
-        return Statement(mark, f"{words.get(mark, 'OPEN')} with {only.title}", said + resolution.outcome(only))
+        words = {Status.PASS: "RESOLVES", Status.FAIL: "FAILS"}
+        status = status_of(only)
+        return Statement(
+            status, f"{words.get(status, 'UNDETERMINED')} with {only.title}", prefix + resolution.outcome(only)
+        )
     groups = {
-        mark: [one.title for one in name.resolvers if mark_of(one) is mark]
-        for mark in (Mark.FAIL, Mark.INCONCLUSIVE, Mark.PASS)
+        status: [resolver.title for resolver in name.resolvers if status_of(resolver) is status]
+        for status in (Status.FAIL, Status.INCONCLUSIVE, Status.PASS)
     }
-    if not groups[Mark.FAIL] and not groups[Mark.INCONCLUSIVE]:
-        return Statement(Mark.PASS, "RESOLVES", f"{said}all {len(name.resolvers)} resolvers find it")
-    if not groups[Mark.PASS] and not groups[Mark.INCONCLUSIVE]:
-        return Statement(Mark.FAIL, "FAILS", f"{said}none of {len(name.resolvers)} resolvers finds it")
-    parts = [f"{', '.join(groups[Mark.FAIL])} fail"] if groups[Mark.FAIL] else []
-    parts += [f"{', '.join(groups[Mark.INCONCLUSIVE])} open"] if groups[Mark.INCONCLUSIVE] else []
-    parts += [f"{', '.join(groups[Mark.PASS])} resolve"] if groups[Mark.PASS] else []
-    decided = groups[Mark.FAIL] and groups[Mark.PASS]
+    if not groups[Status.FAIL] and not groups[Status.INCONCLUSIVE]:
+        return Statement(Status.PASS, "RESOLVES", f"{prefix}of {count(len(name.resolvers), 'resolver')} all find it")
+    if not groups[Status.PASS] and not groups[Status.INCONCLUSIVE]:
+        return Statement(Status.FAIL, "FAILS", f"{prefix}none of {len(name.resolvers)} resolvers finds it")
+    parts = [f"{', '.join(groups[Status.FAIL])} fail"] if groups[Status.FAIL] else []
+    parts += [f"{', '.join(groups[Status.INCONCLUSIVE])} open"] if groups[Status.INCONCLUSIVE] else []
+    parts += [f"{', '.join(groups[Status.PASS])} resolve"] if groups[Status.PASS] else []
+    decided = groups[Status.FAIL] and groups[Status.PASS]
     return Statement(
-        Mark.WARN if decided else Mark.INCONCLUSIVE, "THEY PART" if decided else "OPEN", said + "; ".join(parts)
+        Status.WARN if decided else Status.INCONCLUSIVE,
+        "RESOLVERS DIVERGE" if decided else "UNDETERMINED",
+        prefix + "; ".join(parts),
     )
 
 
 def _ladder(name: NameRecord) -> Ladder:
     shown = _pair(name)
-    sides = tuple(_side(one, name, one.resolver in shown) for one in name.resolvers)
+    sides = tuple(_side(resolver, name, resolver.resolver in shown) for resolver in name.resolvers)
     parting = name.divergence
     title = "Queries"
     if parting is not None:
-        title = f"They part at candidate {parting.position} of {parting.of}"
+        title = f"Resolvers diverge at candidate {parting.position} of {parting.of}"
     return Ladder(title, "client", "DNS server", sides)
 
 
@@ -72,22 +78,24 @@ def _pair(name: NameRecord) -> tuple[str, ...]:
     if name.divergence is not None and len(name.divergence.sides) > 1:
         first = [side.resolvers[0] for side in name.divergence.sides if side.resolvers]
         return tuple(first[:2])
-    return tuple(one.resolver for one in name.resolvers[:2])
+    return tuple(resolver.resolver for resolver in name.resolvers[:2])
 
 
-def _side(one: ResolverRecord, name: NameRecord, shown: bool) -> Side:
-    rule = f"{one.outcome.rule} ({one.outcome.source})" if one.outcome else ""
-    if one.outcome is None and one.assumed:
-        more = f"; and {len(one.assumed) - 3} more" if len(one.assumed) > 3 else ""
-        rule = "it hangs on " + "; ".join(one.assumed[:3]) + more
-    return Side(one.title, mark_of(one), resolution.outcome(one), rule, tuple(_rungs(one, name)), shown)
+def _side(resolver: ResolverRecord, name: NameRecord, shown: bool) -> Side:
+    rule = f"{resolver.outcome.rule} ({resolver.outcome.source})" if resolver.outcome else ""
+    if resolver.outcome is None and resolver.assumed:
+        more = f"; and {len(resolver.assumed) - 3} more" if len(resolver.assumed) > 3 else ""
+        rule = "depends on " + "; ".join(resolver.assumed[:3]) + more
+    return Side(
+        resolver.title, status_of(resolver), resolution.outcome(resolver), rule, tuple(_rungs(resolver, name)), shown
+    )
 
 
-def _rungs(one: ResolverRecord, name: NameRecord) -> Iterator[Rung]:
+def _rungs(resolver: ResolverRecord, name: NameRecord) -> Iterator[Rung]:
     asked = name.divergence.candidate.name if name.divergence else None
-    for step in one.steps[:RUNGS]:
+    for step in resolver.steps[:RUNGS]:
         answers = tuple(step.answers.items())
         parts = step.name == asked
         yield Rung(f"+{step.sent:g} s", f"{step.name}.", answers, step.rule, step.source, parts, step.notes)
-    if len(one.steps) > RUNGS:
-        yield Rung("", f"and {len(one.steps) - RUNGS} more in the JSON form", ())
+    if len(resolver.steps) > RUNGS:
+        yield Rung("", f"and {len(resolver.steps) - RUNGS} more in the JSON form", ())

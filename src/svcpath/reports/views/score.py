@@ -1,16 +1,17 @@
-"""A score as a Document: the totals, and each fault with what was expected and what was said."""
+"""A score as a Document: the totals, and each fault with what was expected and what was text."""
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Path, Point, Points, Section, Statement, Station, Table
+from svcpath.reports.document import Document, Note, Path, Point, Points, Section, Statement, StatusLine, Table
 from svcpath.reports.score import ScoreContract, ScoreRow
+from svcpath.status import Status
 
 MARKS = {
-    "right": Mark.PASS,
-    "layer": Mark.WARN,
-    "undecided": Mark.INCONCLUSIVE,
-    "missed": Mark.FAIL,
-    "FALSE": Mark.FAIL,
+    "right": Status.PASS,
+    "layer": Status.WARN,
+    "undecided": Status.INCONCLUSIVE,
+    "missed": Status.FAIL,
+    "FALSE": Status.FAIL,
 }
 TITLE = "Faults made and diagnosed"
 
@@ -21,9 +22,9 @@ def document(report: ScoreContract) -> Document:
 
 
 def page(report: ScoreContract) -> Document:
-    """The long one: a station for each fault, which opens to what was expected of it."""
+    """The long one: a line for each fault, which opens to what was expected of it."""
     sections: list[Section] = [_statement(report), *_false(report)]
-    sections.append(Path(tuple(_station(one) for one in report.rows), title="Faults"))
+    sections.append(Path(tuple(_line(row) for row in report.rows), title="Faults"))
     if report.facts:
         sections.append(Table(("fact", "value"), tuple(sorted(report.facts.items())), title="Measured on"))
     return Document(TITLE, tuple(sections), "score")
@@ -32,27 +33,27 @@ def page(report: ScoreContract) -> Document:
 def _table(report: ScoreContract) -> Table:
     rows = tuple(
         (
-            one.mark,
-            one.fault,
-            one.mode,
-            one.evidence,
-            _words("/".join(one.expected_status), "/".join(one.expected_layer), "/".join(one.expected_codes)),
-            _words(one.given.status, one.given.layer, one.given.code),
-            one.given.confidence,
-            f"{one.seconds:.1f}",
+            row.mark,
+            row.fault,
+            row.mode,
+            row.evidence,
+            _words("/".join(row.expected_status), "/".join(row.expected_layer), "/".join(row.expected_codes)),
+            _words(row.given.status, row.given.layer, row.given.code),
+            row.given.confidence,
+            f"{row.seconds:.1f}",
         )
-        for one in report.rows
+        for row in report.rows
     )
     return Table(("mark", "fault", "mode", "evidence", "expected", "given", "confidence", "s"), rows, "lllllllr")
 
 
 def _false(report: ScoreContract) -> tuple[Section, ...]:
-    said = tuple(
-        Point(f"{one.fault} ({one.mode}, {one.evidence}): {one.given.summary}")
-        for one in report.rows
-        if one.mark == "FALSE"
+    row = tuple(
+        Point(f"{row.fault} ({row.mode}, {row.evidence}): {row.given.summary}")
+        for row in report.rows
+        if row.mark == "FALSE"
     )
-    return (Points("False accusations", said),) if said else ()
+    return (Points("False accusations", row),) if row else ()
 
 
 def _words(*words: str) -> str:
@@ -63,25 +64,25 @@ def _statement(report: ScoreContract) -> Statement:
     totals = report.totals
     rows, right = totals.get("rows", 0), totals.get("right_cause", 0)
     false, open_ = totals.get("false_accusations", 0), totals.get("inconclusive", 0)
-    said = (
+    text = (
         f"{totals.get('right_layer', 0)} of {rows} at the right layer, {right} with the right cause, "
         f"{open_} undecided, {false} false accusations"
     )
-    mark = Mark.FAIL if false else Mark.PASS if rows and right == rows else Mark.WARN
-    return Statement(mark, "SCORE", said)
+    status = Status.FAIL if false else Status.PASS if rows and right == rows else Status.WARN
+    return Statement(status, "SCORE", text)
 
 
-def _station(one: ScoreRow) -> Station:
-    given = one.given
+def _line(row: ScoreRow) -> StatusLine:
+    given = row.given
     where = f" at {given.layer}" if given.layer else ""
     code = f" {given.code}" if given.code else ""
     points = [
-        Point(f"expected: {' or '.join(one.expected_status)} at {' or '.join(one.expected_layer) or 'no layer'}"),
-        Point(f"expected codes: {', '.join(one.expected_codes) or 'any'}"),
-        Point(f"said: {given.status}{where}{code}{f', {given.confidence}' if given.confidence else ''}"),
+        Point(f"expected: {' or '.join(row.expected_status)} at {' or '.join(row.expected_layer) or 'no layer'}"),
+        Point(f"expected codes: {', '.join(row.expected_codes) or 'any'}"),
+        Point(f"text: {given.status}{where}{code}{f', {given.confidence}' if given.confidence else ''}"),
     ]
-    details = (Points("Compared", tuple(points)), Note(f"{one.evidence} evidence, {one.seconds:g} s"))
-    text = f"{one.mark}: {given.status}{where}{code}: {given.summary}"
-    return Station(
-        f"{one.fault} ({one.mode}, {one.evidence})", MARKS.get(one.mark, Mark.INCONCLUSIVE), text, details=details
+    details = (Points("Compared", tuple(points)), Note(f"{row.evidence} evidence, {row.seconds:g} s"))
+    text = f"{row.mark}: {given.status}{where}{code}: {given.summary}"
+    return StatusLine(
+        f"{row.fault} ({row.mode}, {row.evidence})", MARKS.get(row.mark, Status.INCONCLUSIVE), text, details=details
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from svcpath.reports.document import Document, Mark, Note, Point, Points, Section, Statement, Table
+from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
 from svcpath.reports.timeline import DeletionRecord, MomentRecord, TimelineContract
+from svcpath.status import Status
 
-MARKS = {"error": Mark.FAIL, "warning": Mark.WARN, "note": Mark.PASS}
+MARKS = {"error": Status.FAIL, "warning": Status.WARN, "note": Status.PASS}
 _WORDS = {"error": "LOST", "warning": "WARNING", "note": "NOTE"}
 #: Kinds that are left out unless everything is asked for.
 _NOISE = frozenset({"event"})
@@ -51,7 +52,7 @@ def tables(report: TimelineContract) -> list[Section]:
 def statement(report: TimelineContract) -> Statement:
     """The recording in one sentence: its worst finding, else that nothing was lost."""
     if not report.deletions:
-        return Statement(Mark.INCONCLUSIVE, "NO DELETION", "nothing is deleted in the recording")
+        return Statement(Status.INCONCLUSIVE, "NO DELETION", "nothing is deleted in the recording")
     for level in MARKS:
         found = [one for one in report.findings if one.level == level]
         if found:
@@ -70,8 +71,8 @@ def _outcome(report: TimelineContract) -> Statement:
     if left:
         names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
         text = f"the recording ends before {names} ended: what became of its requests is not in it"
-        return Statement(Mark.INCONCLUSIVE, "NOT OVER", text)
-    return Statement(Mark.PASS, "DRAINED", "nothing was lost that the recording shows")
+        return Statement(Status.INCONCLUSIVE, "NOT OVER", text)
+    return Statement(Status.PASS, "DRAINED", "nothing was lost that the recording shows")
 
 
 def _text(one: MomentRecord) -> str:

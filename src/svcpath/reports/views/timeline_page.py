@@ -6,49 +6,51 @@ from datetime import datetime
 
 from svcpath.models.drain.changes import EndpointChange
 from svcpath.reports.document import (
-    Claim,
     Connections,
     Document,
+    FindingCard,
     Lane,
     LaneEvent,
-    Mark,
     Point,
     Points,
     Section,
     Span,
     Timeline,
 )
+from svcpath.reports.records import Finding
 from svcpath.reports.timeline import DeletionRecord, MomentRecord, SaidRecord, TimelineContract
 from svcpath.reports.views import timeline as moments
 from svcpath.reports.views.codes import about
+from svcpath.status import Status
 
 #: Lanes of one kind and moments on one lane that are drawn; the JSON form holds all.
 LANES, MOMENTS = 60, 200
 #: Seconds before 0 that are shown even when nothing is seen there.
 BEFORE = 2.0
 
-OUTCOMES = {"ok": Mark.PASS, "http-error": Mark.WARN}
-CONDITIONS = {EndpointChange.READY: Mark.PASS, EndpointChange.SERVING: Mark.WARN, EndpointChange.NOT_SERVING: Mark.FAIL}
+OUTCOMES = {"ok": Status.PASS, "http-error": Status.WARN}
+CONDITIONS = {
+    EndpointChange.READY: Status.PASS,
+    EndpointChange.SERVING: Status.WARN,
+    EndpointChange.NOT_SERVING: Status.FAIL,
+}
 
 
 def page(report: TimelineContract) -> Document:
     sections: list[Section] = [moments.statement(report)]
     if report.moments or report.columns:
         sections.append(drawn(report))
-    sections.extend(_claim(one) for one in report.findings)
+    sections.extend(_finding(one) for one in report.findings)
     sections.extend(moments.tables(report))
     if report.gaps:
         sections.append(Points("Where a gap can't be ruled out", tuple(Point(text) for text in report.gaps)))
     return Document(f"0 = {report.zero}", tuple(sections), "timeline")
 
 
-def _claim(one: SaidRecord) -> Claim:
+def _finding(one: SaidRecord) -> FindingCard:
     known = about(one.code)
-    return Claim(
-        code=one.code,
-        mark=moments.MARKS[one.level],
-        text=one.text,
-        about="lifecycle",
+    return FindingCard(
+        Finding(code=one.code, layer="lifecycle", status=moments.MARKS[one.level], sentence=one.text),
         title=known.title,
         meaning=known.meaning,
         help=known.help,
@@ -70,7 +72,7 @@ def drawn(report: TimelineContract) -> Timeline:
             lengths=tuple(max(0.0, b - a) for a, b in zip(columns.start, columns.end, strict=True)),
             outcome=columns.outcome,
             backend=columns.peer,
-            outcomes=tuple((text, OUTCOMES.get(text, Mark.FAIL)) for text in columns.outcomes),
+            outcomes=tuple((text, OUTCOMES.get(text, Status.FAIL)) for text in columns.outcomes),
             backends=tuple(name or "no answer" for name in columns.peers),
         )
     return Timeline("On one axis", start, end + (end - start) * 0.02, tuple(lanes), held, _terms(report))
@@ -97,15 +99,22 @@ def _pods(report: TimelineContract, end: float) -> list[Lane]:
             spans.append(Span(zero, zero + signal, "preStop"))
         if signal is not None:
             stopped = ended if ended is not None and ended >= signal else last
-            spans.append(Span(zero + signal, zero + stopped, "after the stop signal", Mark.WARN))
+            spans.append(Span(zero + signal, zero + stopped, "after the stop signal", Status.WARN))
         else:
             spans.append(Span(zero, zero + last, "terminating"))
-        events = [LaneEvent(zero, f"delete, grace {one.grace} s"), LaneEvent(zero + one.grace, "grace ends", Mark.FAIL)]
+        events = [
+            LaneEvent(zero, f"delete, grace {one.grace} s"),
+            LaneEvent(zero + one.grace, "grace ends", Status.FAIL),
+        ]
         events += [
             LaneEvent(
                 zero + each.at,
                 f"{each.container} exit code {each.code}{f' ({each.reason})' if each.reason else ''}",
-                Mark.FAIL if one.killed and each.code == 137 else Mark.PASS if each.code in (0, 143) else Mark.WARN,
+                Status.FAIL
+                if one.killed and each.code == 137
+                else Status.PASS
+                if each.code in (0, 143)
+                else Status.WARN,
             )
             for each in one.exits
         ]
@@ -140,7 +149,7 @@ def _planes(shown: list[MomentRecord]) -> list[Lane]:
                 LaneEvent(
                     moment.at,
                     _predicate(moment),
-                    Mark.WARN if moment.change is EndpointChange.SENDS_NO_LONGER else Mark.PASS,
+                    Status.WARN if moment.change is EndpointChange.SENDS_NO_LONGER else Status.PASS,
                 )
                 for moment in changes[:MOMENTS]
             ),
@@ -169,11 +178,11 @@ def _others(report: TimelineContract, shown: list[MomentRecord]) -> list[Lane]:
         events = [LaneEvent(one.at, one.text) for one in shown if one.kind == kind][:MOMENTS]
         said = report.rollout_reported
         if kind == "rollout" and said is not None and all(abs(each.at - said) > 0.01 for each in events):
-            events.append(LaneEvent(said, "reported complete", Mark.PASS))
+            events.append(LaneEvent(said, "reported complete", Status.PASS))
         if events:
             lanes.append(Lane(name, "Around", events=tuple(events)))
     if report.outages:
-        spans = tuple(Span(one.start, one.end, f"{one.failed} failed", Mark.FAIL) for one in report.outages[:MOMENTS])
+        spans = tuple(Span(one.start, one.end, f"{one.failed} failed", Status.FAIL) for one in report.outages[:MOMENTS])
         lanes.append(Lane("new connections failed", "Around", spans))
     return lanes
 

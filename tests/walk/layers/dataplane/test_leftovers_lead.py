@@ -7,7 +7,7 @@ import gzip
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 
 #: As `nft list ruleset` shows what iptables-nft wrote, before kube-proxy's own table; echo-server's cluster IP.
 LEFT = """table ip nat {

@@ -13,7 +13,8 @@ from svcpath.api import diagnose
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import Report, encode
+from svcpath.reports.records import Report
+from svcpath.reports.report import encode
 from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import NAMESPACE
 

@@ -11,7 +11,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, Trouble, unreadable
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.fixtures.cluster import Cluster, cluster
 from tests.fixtures.objects import pod
 

@@ -12,7 +12,7 @@ from svcpath.api import diagnose
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, Trouble, unreadable
 from svcpath.evidence.sources.memory import BytesSource
-from svcpath.reports.report import FindingRecord
+from svcpath.reports import records
 from tests.fixtures.cluster import cluster
 from tests.fixtures.objects import pod
 
@@ -41,7 +41,7 @@ class Unread:
         return (unreadable(need.kind, self.trouble, where),)
 
 
-def _found(outcome: str, trouble: Trouble | None) -> FindingRecord:
+def _found(outcome: str, trouble: Trouble | None) -> records.Finding:
     report = diagnose(Unread(outcome, trouble), "svc/web", namespace="shop", client="pod/client")
     assert report.verdict.status == "fault", report.verdict
     return next(found for found in report.findings if found.code == report.verdict.code)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.reports.report import HypothesisRecord
+from svcpath.reports import records
 from tests.fixtures.cluster import Cluster
 from tests.walk.layers.pod import routes
 
 
-def rival(made: Cluster) -> HypothesisRecord:
+def rival(made: Cluster) -> records.Hypothesis:
     report = made.diagnose("svc/web", client="pod/client")
     (found,) = [found for found in report.findings if found.code == "SP508"]
     return found.hypotheses[1]

@@ -13,7 +13,7 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, State
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 
 BACKENDS = ("10.244.2.4", "10.244.1.9")
 

@@ -11,7 +11,7 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 from tests.walk.layers.resolution.egress_policies import APP, let_out
 
 

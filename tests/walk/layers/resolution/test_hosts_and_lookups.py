@@ -7,7 +7,7 @@ import pytest
 from svcpath.api import diagnose
 from svcpath.evidence.sources.memory import BytesSource
 from svcpath.evidence.sources.recordings import recording_files
-from svcpath.reports.report import Report
+from svcpath.reports.records import Report
 
 NAME = "echo-server"
 RIGHT = "10.96.28.101"

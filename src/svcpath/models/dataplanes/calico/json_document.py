@@ -27,7 +27,7 @@ from svcpath.models.dataplanes.table import Backend
 _CODES = {name.lower(): number for number, name in PROTOCOLS.items()}
 
 
-def read(text: str, held: NatMaps) -> None:
+def read(text: str, maps: NatMaps) -> None:
     """Lines are the places of the services in the list, from 1."""
     try:
         document = msgspec.json.decode(text)
@@ -37,19 +37,21 @@ def read(text: str, held: NatMaps) -> None:
     if isinstance(document, dict):
         items = next((value for value in document.values() if isinstance(value, list)), [document])
     for number, item in enumerate(items, 1):
-        if not isinstance(item, dict) or not _service(_lowered(item), number, held):
-            held.not_understood(number, msgspec.json.encode(item).decode())
+        if not isinstance(item, dict) or not _service(_lowered(item), number, maps):
+            maps.not_understood(number, msgspec.json.encode(item).decode())
 
 
 def _lowered(item: dict[str, Any]) -> dict[str, Any]:
     return {str(key).lower().replace("_", "").replace("-", ""): value for key, value in item.items()}
 
 
-def _service(item: dict[str, Any], number: int, held: NatMaps) -> bool:
+def _service(item: dict[str, Any], number: int, maps: NatMaps) -> bool:
     """The frontend alone, one in ``frontend``, or all of ``frontends``; read whole or not at all."""
     try:
         several = item.get("frontends")
-        fronts = [_lowered(one) for one in several] if several is not None else [_lowered(item.get("frontend", item))]
+        fronts = (
+            [_lowered(front) for front in several] if several is not None else [_lowered(item.get("frontend", item))]
+        )
         backends = list(_backends(item.get("backends") or ()))
         heads = [_head(front, number, len(backends), int(item.get("id", number))) for front in fronts]
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -58,9 +60,9 @@ def _service(item: dict[str, Any], number: int, held: NatMaps) -> bool:
         return False
     for head in heads:
         assert head is not None
-        held.heads.append(head)
+        maps.heads.append(head)
         for place, backend in enumerate(backends):
-            held.slots[head.id, place] = backend, number
+            maps.slots[head.id, place] = backend, number
     return True
 
 

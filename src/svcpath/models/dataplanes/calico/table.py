@@ -36,41 +36,41 @@ _FLAGS = frozenset({"external-local", "internal-local", _EXCLUDED})
 
 def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozenset(), source: str = "") -> ServiceTable:
     """Read a NAT dump. Raises FormatError when no line is of one."""
-    held = NatMaps()
-    (json_document if text.lstrip()[:1] in ("[", "{") else text_layout).read(text, held)
-    held.unread += [
+    maps = NatMaps()
+    (json_document if text.lstrip()[:1] in ("[", "{") else text_layout).read(text, maps)
+    maps.unread += [
         (head.id, NotUnderstood(head.line, f"flags {', '.join(sorted(head.flags - _FLAGS))}", str(head.frontend)))
-        for head in held.heads
+        for head in maps.heads
         if head.flags - _FLAGS
     ]
-    not_understood = tuple(line for _, line in held.unread)
-    if not held.heads:
+    not_understood = tuple(line for _, line in maps.unread)
+    if not maps.heads:
         raise FormatError(
             "no frontend in it: give the output of calico-node -bpf nat dump",
             line=not_understood[0].line if not_understood else 1,
         )
     by_frontend: dict[Frontend, list[Head]] = {}
-    for head in held.heads:
+    for head in maps.heads:
         by_frontend.setdefault(head.frontend, []).append(head)
     return ServiceTable(
         dialect=Dialect.CALICO,
-        frontends={frontend: _entry(heads, held) for frontend, heads in by_frontend.items()},
+        frontends={frontend: _entry(heads, maps) for frontend, heads in by_frontend.items()},
         node=node,
         node_addresses=node_addresses,
         not_understood=not_understood,
         source=source,
-        families=frozenset(6 if ":" in head.frontend.address else 4 for head in held.heads),
+        families=frozenset(6 if ":" in head.frontend.address else 4 for head in maps.heads),
     )
 
 
-def _entry(heads: list[Head], held: NatMaps) -> TableEntry:
+def _entry(heads: list[Head], maps: NatMaps) -> TableEntry:
     """All entries of one frontend: for every source, or none, and for each source prefix."""
     general = next((head for head in reversed(heads) if not head.sources), None)
     ranges = [head for head in heads if head.sources]
     if general is not None and not ranges:
-        return _for(general, held)
-    lead = _for(general, held) if general is not None else TableEntry(outcome=PacketOutcome(verdict=PacketVerdict.NONE))
-    by_source = tuple((head.sources, _for(head, held)) for head in ranges)
+        return _for(general, maps)
+    lead = _for(general, maps) if general is not None else TableEntry(outcome=PacketOutcome(verdict=PacketVerdict.NONE))
+    by_source = tuple((head.sources, _for(head, maps)) for head in ranges)
     lines = tuple(dict.fromkeys((*lead.lines, *(line for _, entry in by_source for line in entry.lines))))
     return msgspec.structs.replace(
         lead,
@@ -80,27 +80,27 @@ def _entry(heads: list[Head], held: NatMaps) -> TableEntry:
     )
 
 
-def _for(head: Head, held: NatMaps) -> TableEntry:
+def _for(head: Head, maps: NatMaps) -> TableEntry:
     return TableEntry(
         target=str(head.id),
-        lines=(head.line, *(line for (identity, _), (_, line) in held.slots.items() if identity == head.id)),
-        outcome=_outcome(head, held, max(head.count, 0)),
-        by_origin=_by_origin(head, held),
+        lines=(head.line, *(line for (identity, _), (_, line) in maps.slots.items() if identity == head.id)),
+        outcome=_outcome(head, maps, max(head.count, 0)),
+        by_origin=_by_origin(head, maps),
         facts={"id": head.id, "count": head.count, "local": head.local, "flags": head.flags, "sources": ()},
     )
 
 
-def _by_origin(head: Head, held: NatMaps) -> dict[str, PacketOutcome] | None:
+def _by_origin(head: Head, maps: NatMaps) -> dict[str, PacketOutcome] | None:
     if not head.flags & {"external-local", "internal-local"}:
         return None
-    everywhere, local = _outcome(head, held, max(head.count, 0)), _outcome(head, held, head.local)
+    everywhere, local = _outcome(head, maps, max(head.count, 0)), _outcome(head, maps, head.local)
     inside = local if "internal-local" in head.flags else everywhere
     outside = local if "external-local" in head.flags else everywhere
     return {TrafficOrigin.POD.value: inside, TrafficOrigin.NODE.value: inside, TrafficOrigin.EXTERNAL.value: outside}
 
 
-def _outcome(head: Head, held: NatMaps, count: int) -> PacketOutcome:
-    unread: tuple[NotUnderstood, ...] = tuple(line for identity, line in held.unread if identity == head.id)
+def _outcome(head: Head, maps: NatMaps, count: int) -> PacketOutcome:
+    unread: tuple[NotUnderstood, ...] = tuple(line for identity, line in maps.unread if identity == head.id)
     if _EXCLUDED in head.flags:
         return PacketOutcome(verdict=PacketVerdict.NONE)
     if head.count == _BLACK_HOLE:
@@ -112,7 +112,7 @@ def _outcome(head: Head, held: NatMaps, count: int) -> PacketOutcome:
     shares: dict[object, Share] = {}
     lost = Fraction(0)
     for place in range(count):
-        backend, line = held.slots.get((head.id, place), (None, 0))
+        backend, line = maps.slots.get((head.id, place), (None, 0))
         if backend is None:
             lost += part
             continue

@@ -19,14 +19,14 @@ _BACKEND = re.compile(r"(\d+):(\d+)\s+(.*)$")
 _LOG = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \[[A-Z]+\]\[\d+\] ")
 
 
-def read(text: str, held: NatMaps) -> None:
+def read(text: str, maps: NatMaps) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
-        if stripped and not _LOG.match(stripped) and not _head(stripped, number, held):
-            _backend(stripped, number, held)
+        if stripped and not _LOG.match(stripped) and not _head(stripped, number, maps):
+            _backend(stripped, number, maps)
 
 
-def _head(line: str, number: int, held: NatMaps) -> bool:
+def _head(line: str, number: int, maps: NatMaps) -> bool:
     found = _FRONTEND.match(line)
     if found is None:
         return False
@@ -35,22 +35,22 @@ def _head(line: str, number: int, held: NatMaps) -> bool:
     prefix = sources_of(sources or "")
     if frontend is None or prefix is None:
         return False
-    held.heads.append(Head(frontend, int(identity), int(count), int(local or 0), flags_of(flags or ""), prefix, number))
+    maps.heads.append(Head(frontend, int(identity), int(count), int(local or 0), flags_of(flags or ""), prefix, number))
     return True
 
 
-def _backend(line: str, number: int, held: NatMaps) -> None:
+def _backend(line: str, number: int, maps: NatMaps) -> None:
     found = _BACKEND.match(line)
     if found is None:
-        held.not_understood(number, line)
+        maps.not_understood(number, line)
         return
     key = int(found.group(1)), int(found.group(2))
     text = found.group(3).strip()
     if text == "is missing":
-        held.slots.setdefault(key, (None, number))
+        maps.slots.setdefault(key, (None, number))
         return
     backend = address_of(text)
     if backend is None:
-        held.not_understood(number, line)
+        maps.not_understood(number, line)
     else:
-        held.slots[key] = backend, number
+        maps.slots[key] = backend, number

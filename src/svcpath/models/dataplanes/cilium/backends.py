@@ -16,7 +16,7 @@ _BACKEND = re.compile(r"(\d+)\s+(?:(\w+)://)?(\S+?)(?:/(TCP|UDP|SCTP|ANY))?(?:\s
 
 def backends(text: str) -> tuple[dict[int, Backend], tuple[NotUnderstood, ...]]:
     """Read `bpf lb list --backends`: backend ID to address. Raises FormatError when it is something else."""
-    held: dict[int, Backend] = {}
+    backends: dict[int, Backend] = {}
     not_understood: list[NotUnderstood] = []
     for number, line in _backend_lines(text):
         stripped = line.strip()
@@ -27,10 +27,10 @@ def backends(text: str) -> tuple[dict[int, Backend], tuple[NotUnderstood, ...]]:
         if found is None or backend is None:
             not_understood.append(NotUnderstood(number, stripped))
         else:
-            held[int(found.group(1))] = backend
-    if not held and not_understood:
+            backends[int(found.group(1))] = backend
+    if not backends and not_understood:
         raise FormatError("not the output of cilium-dbg bpf lb list --backends", line=not_understood[0].line)
-    return held, tuple(not_understood)
+    return backends, tuple(not_understood)
 
 
 def _backend_lines(text: str) -> Iterator[tuple[int, str]]:

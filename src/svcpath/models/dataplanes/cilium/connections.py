@@ -32,7 +32,7 @@ class CtEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 def ct_entries(text: str) -> tuple[tuple[CtEntry, ...], tuple[NotUnderstood, ...]]:
     """Read `bpf ct list`. Entries of protocols without ports are left out."""
-    held: list[CtEntry] = []
+    entries: list[CtEntry] = []
     not_understood: list[NotUnderstood] = []
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
@@ -50,7 +50,7 @@ def ct_entries(text: str) -> tuple[tuple[CtEntry, ...], tuple[NotUnderstood, ...
             not_understood.append(NotUnderstood(number, stripped))
             continue
         fields = dict(_CT_FIELD.findall(rest))
-        held.append(
+        entries.append(
             CtEntry(
                 protocol=protocol.upper(),
                 direction=direction.upper(),
@@ -65,9 +65,9 @@ def ct_entries(text: str) -> tuple[tuple[CtEntry, ...], tuple[NotUnderstood, ...
                 line=number,
             )
         )
-    if not held and not_understood:
+    if not entries and not_understood:
         raise FormatError("not the output of cilium-dbg bpf ct list", line=not_understood[0].line)
-    return tuple(held), tuple(not_understood)
+    return tuple(entries), tuple(not_understood)
 
 
 def _number(text: str) -> int:

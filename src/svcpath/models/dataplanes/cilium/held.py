@@ -23,7 +23,7 @@ from svcpath.models.dataplanes.table import (
 
 
 class CiliumBackend(NamedTuple):
-    """A backend as the agent or the map lists it; ``id`` "" where not told."""
+    """A backend as the agent or the map lists it; ``id`` "" where it is not given."""
 
     backend: Backend
     state: str
@@ -53,14 +53,14 @@ class FrontendRead:
 Key = tuple[Frontend, str]
 
 
-def entries_of(held: dict[Key, FrontendRead]) -> dict[Frontend, TableEntry]:
+def entries_of(frontends: dict[Key, FrontendRead]) -> dict[Frontend, TableEntry]:
     """One entry per frontend; by origin where its scopes differ."""
     entries: dict[Frontend, TableEntry] = {}
-    for frontend in dict.fromkeys(frontend for frontend, _ in held):
+    for frontend in dict.fromkeys(frontend for frontend, _ in frontends):
         if frontend.port == 0:
             continue  # 10.96.0.10:0/ANY: what is sent to another port of a cluster IP; no Service has port 0
-        outer = held.get((frontend, "external")) or held.get((frontend, ""))
-        inner = held.get((frontend, "internal"))
+        outer = frontends.get((frontend, "external")) or frontends.get((frontend, ""))
+        inner = frontends.get((frontend, "internal"))
         lead = outer or inner
         assert lead is not None
         by_origin = None
@@ -88,20 +88,20 @@ def entries_of(held: dict[Key, FrontendRead]) -> dict[Frontend, TableEntry]:
     return entries
 
 
-def _outcome(held: FrontendRead) -> PacketOutcome:
+def _outcome(read: FrontendRead) -> PacketOutcome:
     """Active backends share alike; with none, the terminating ones; a slot beyond COUNT is quarantined."""
-    targets = held.targets
-    if held.count is not None and any(target.slot for target in targets):
-        within = [target for target in targets if target.slot <= held.count[0]]
+    targets = read.targets
+    if read.count is not None and any(target.slot for target in targets):
+        within = [target for target in targets if target.slot <= read.count[0]]
         targets = within or targets
     taking = [target for target in targets if target.state in ("", "active")]
     if not taking:
         taking = [target for target in targets if target.state == "terminating"]
     taking = [target for target in taking if target.preferred] or taking
-    lost = len(held.lost)
+    lost = len(read.lost)
     whole = len(taking) + lost
     shares = tuple(Share(target.backend, Fraction(1, whole), target.line) for target in taking)
-    unread = tuple(held.unread)
+    unread = tuple(read.unread)
     if not shares:
         return PacketOutcome(verdict=PacketVerdict.DROP if lost else PacketVerdict.REJECT, undecided=unread)
     other = ((PacketVerdict.DROP, Fraction(lost, whole)),) if lost else ()

@@ -14,14 +14,14 @@ from svcpath.models.dataplanes.ruleset import canonical
 from svcpath.models.dataplanes.table import Backend, Frontend, NotUnderstood
 
 
-def read_json(text: str, held: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
+def read_json(text: str, frontends: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"no JSON of cilium-dbg: {error}", line=1) from error
     if isinstance(document, list):
         for number, item in enumerate(document, 1):
-            if not _service(item, number, held):
+            if not _service(item, number, frontends):
                 not_understood.append(NotUnderstood(number, msgspec.json.encode(item).decode()))
         return
     if not isinstance(document, dict):
@@ -29,7 +29,7 @@ def read_json(text: str, held: dict[Key, FrontendRead], not_understood: list[Not
     for number, (name, values) in enumerate(document.items(), 1):
         key = name_of(name)
         texts = values if isinstance(values, list) else [values]
-        current = held.setdefault(key, FrontendRead()) if key is not None else None
+        current = frontends.setdefault(key, FrontendRead()) if key is not None else None
         for value in texts:
             if (
                 current is not None
@@ -42,7 +42,7 @@ def read_json(text: str, held: dict[Key, FrontendRead], not_understood: list[Not
                 current.unread.append(not_understood[-1])
 
 
-def _service(item: Any, number: int, held: dict[Key, FrontendRead]) -> bool:
+def _service(item: Any, number: int, frontends: dict[Key, FrontendRead]) -> bool:
     """One service of `service list -o json`; what is realised counts, not what was asked for."""
     try:
         status = item.get("status") or {}
@@ -54,7 +54,7 @@ def _service(item: Any, number: int, held: dict[Key, FrontendRead]) -> bool:
         protocol = protocol if protocol in ("TCP", "UDP", "SCTP") else "TCP"
         scope = str(frontend.get("scope", "")).lower()
         key = Frontend(address.address, protocol, address.port), scope if scope == "internal" else ""
-        current = held.setdefault(key, FrontendRead())
+        current = frontends.setdefault(key, FrontendRead())
         current.kind = str(flags.get("type", ""))
         current.lines.append(number)
         if flags.get("namespace") and flags.get("name"):

@@ -18,7 +18,7 @@ _LB_HEAD = re.compile(r"(\d+) (\d+)\[(\d+)\] \((\d+)\) \[(.*)\]$")
 _FLAG_KINDS = frozenset({"ClusterIP", "NodePort", "LoadBalancer", "ExternalIPs", "HostPort", "LocalRedirect"})
 
 
-def read_text(text: str, held: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
+def read_text(text: str, frontends: dict[Key, FrontendRead], not_understood: list[NotUnderstood]) -> None:
     current: FrontendRead | None = None
     protocol = ""
     listing = ""
@@ -33,18 +33,18 @@ def read_text(text: str, held: dict[Key, FrontendRead], not_understood: list[Not
             listing = "agent"
             continue
         if listing == "agent" or (not listing and "=>" in stripped):
-            current, protocol, understood = _agent_line(line, number, held, current, protocol)
+            current, protocol, understood = _agent_line(line, number, frontends, current, protocol)
         else:
-            current, protocol, understood = _map_line(line, number, held, current, protocol)
+            current, protocol, understood = _map_line(line, number, frontends, current, protocol)
         if not understood:
-            place = next((str(key[0]) for key, one in held.items() if one is current), "")
+            place = next((str(key[0]) for key, read in frontends.items() if read is current), "")
             not_understood.append(NotUnderstood(number, stripped, place))
             if current is not None:
                 current.unread.append(not_understood[-1])
 
 
 def _agent_line(
-    line: str, number: int, held: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
+    line: str, number: int, frontends: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
 ) -> tuple[FrontendRead | None, str, bool]:
     stripped = line.strip()
     rest = stripped
@@ -53,7 +53,7 @@ def _agent_line(
         key = frontend_of(found.group(2)) if found is not None else None
         if found is None or key is None:
             return None, "", False
-        current = held.setdefault(key, FrontendRead())
+        current = frontends.setdefault(key, FrontendRead())
         current.kind = found.group(3)
         current.lines.append(number)
         protocol, rest = key[0].protocol, found.group(4).strip()
@@ -71,7 +71,7 @@ def _agent_line(
 
 
 def _map_line(
-    line: str, number: int, held: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
+    line: str, number: int, frontends: dict[Key, FrontendRead], current: FrontendRead | None, protocol: str
 ) -> tuple[FrontendRead | None, str, bool]:
     stripped = line.strip()
     value, name = stripped, ""
@@ -81,7 +81,7 @@ def _map_line(
         key = name_of(name)
         if key is None or not value:
             return None, "", False
-        current = held.setdefault(key, FrontendRead())
+        current = frontends.setdefault(key, FrontendRead())
         protocol = key[0].protocol
     if current is None:
         return None, protocol, False

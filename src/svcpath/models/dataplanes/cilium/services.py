@@ -14,22 +14,22 @@ def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozens
 
     Raises FormatError when it is neither.
     """
-    held: dict[Key, FrontendRead] = {}
+    frontends: dict[Key, FrontendRead] = {}
     not_understood: list[NotUnderstood] = []
     start = text.lstrip()[:1]
     if start in ("[", "{"):
-        read_json(text, held, not_understood)
+        read_json(text, frontends, not_understood)
     else:
-        read_text(text, held, not_understood)
-    if not held and not_understood:
+        read_text(text, frontends, not_understood)
+    if not frontends and not_understood:
         first = not_understood[0]
         raise FormatError("neither cilium-dbg service list nor bpf lb list", line=first.line)
     return ServiceTable(
         dialect=Dialect.CILIUM,
-        frontends=entries_of(held),
+        frontends=entries_of(frontends),
         node=node,
         node_addresses=node_addresses,
         not_understood=tuple(not_understood),
         source=source,
-        families=frozenset(6 if ":" in frontend.address else 4 for frontend, _ in held) | {4},
+        families=frozenset(6 if ":" in frontend.address else 4 for frontend, _ in frontends) | {4},
     )

@@ -112,7 +112,7 @@ def _redirected(scope: Scope, item: Expectation) -> ForeignRule | None:
     entry = scope.table.frontends.get(item.frontend)
     if entry is None or entry.kind != LOCAL_REDIRECT:
         return None
-    backends = ", ".join(str(one) for one in entry.outcome.addresses) if entry.outcome is not None else ""
+    backends = ", ".join(str(address) for address in entry.outcome.addresses) if entry.outcome is not None else ""
     text = f"{item.frontend} goes to {backends or 'no backend'} by a CiliumLocalRedirectPolicy"
     return ForeignRule(entry.lines[0] if entry.lines else 0, LOCAL_REDIRECT, "redirect", text, frontend=item.frontend)
 

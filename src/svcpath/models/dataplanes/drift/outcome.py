@@ -48,7 +48,10 @@ def compare(
     ):
         if _met(scope, item, outcome):
             note = f"its rules translate to nothing: {_FATES[got]}"
-            return [scope.row(item, DifferenceKind.MISSING, origin, one, rule=line, note=note) for one in want.backends]
+            return [
+                scope.row(item, DifferenceKind.MISSING, origin, backend, rule=line, note=note)
+                for backend in want.backends
+            ]
         return [scope.row(item, DifferenceKind.FRONTEND_MISSING, origin, rule=line, note=_FATES[got])]
     if got is not PacketVerdict.BACKENDS:
         kind = DifferenceKind.UNEXPECTED_REJECT if got is PacketVerdict.REJECT else DifferenceKind.UNEXPECTED_DROP
@@ -113,7 +116,8 @@ def _backends(
     part_lost = lost / len(missing) if missing and lost else None
     line = _last_line(outcome)
     rows += [
-        scope.row(item, DifferenceKind.MISSING, origin, one, rule=line, share=part_lost, note=note) for one in missing
+        scope.row(item, DifferenceKind.MISSING, origin, backend, rule=line, share=part_lost, note=note)
+        for backend in missing
     ]
     if missing:
         return rows
@@ -132,7 +136,7 @@ def _stale(scope: Scope, item: Expectation, origin: TrafficOrigin, share: Share)
 
 def confidence(item: Expectation, backend: Backend) -> str:
     """What a backend is that stands in a slice and yet should get nothing; "" for one that stands in none."""
-    view = next((one for one in item.endpoints if one.backend == backend), None)
+    view = next((endpoint for endpoint in item.endpoints if endpoint.backend == backend), None)
     if view is None:
         return ""
     if not view.ready:

@@ -35,7 +35,7 @@ def sources_of(
 
 
 def some_pod(table: ServiceTable, taken: set[str], here: set[str], *, ipv6: bool) -> str:
-    """The address of a Pod of the node that is nobody's backend, for one table. ``taken`` are backends' addresses, ``here``
+    """The address of a Pod of the node that is no backend, for one table. ``taken`` are backends' addresses, ``here``
     those of them on the node."""
     family = 6 if ipv6 else 4
     return _pod(detector_of(table, family) if table.ruleset is not None else None, taken, here, family)

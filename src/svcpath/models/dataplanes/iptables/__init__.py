@@ -2,7 +2,7 @@
 
 ``save`` reads the text: tables, chains, and whose a rule is. A rule is recognised by its shape (``shapes``) or read
 option by option (``options``, ``targets``, ``values``); both give the same. An option that is not known makes its rule
-``opaque``: the rule is kept, its line recorded, and whoever meets it while tracing is told.
+``opaque``: the rule is kept, its line recorded, and a trace that meets it says so.
 """
 
 from svcpath.models.dataplanes.iptables.save import parse

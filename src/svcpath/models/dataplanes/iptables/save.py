@@ -1,7 +1,7 @@
 """The text that iptables-save prints: tables with their chains, and the rules of each.
 
 iptables/iptables-save.c (1.6 to 1.8): ``*table``, ``:chain policy [packets:bytes]``, ``-A`` rules, ``COMMIT``. Nothing
-in it names the family but a remark in front, so it is told from that or from the addresses.
+in it names the family but a remark in front, so it is taken from that or from the addresses.
 """
 
 from __future__ import annotations

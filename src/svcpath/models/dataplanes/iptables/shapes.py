@@ -59,11 +59,11 @@ def _translation_or_chance(number: int, parts: list[str], jump_to: Note) -> Rule
 def _from_elsewhere(number: int, parts: list[str], jump_to: Note) -> Rule | None:
     """``-A KUBE-SVC-X ! -s 10.244.0.0/16 -d 10.96.0.10/32 -p tcp -m tcp --dport 53 -j KUBE-MARK-MASQ``"""
     if parts[3] == "-s" and parts[2] == "!" and parts[5] == "-d":
-        held = _destined(parts[6:])
-        if held is not None and prefix_value(parts[4]) is not None and parts[14] not in BUILTIN:
+        matched = _destined(parts[6:])
+        if matched is not None and prefix_value(parts[4]) is not None and parts[14] not in BUILTIN:
             target = intern(parts[14])
             jump_to(target)
-            return Rule(number, (_not_from(parts[4]), *held), "jump", target)
+            return Rule(number, (_not_from(parts[4]), *matched), "jump", target)
     return None
 
 
@@ -71,12 +71,12 @@ def _frontend(number: int, parts: list[str], jump_to: Note) -> Rule | None:
     """``-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m comment --comment "ns/name:port cluster IP" -m tcp --dport 53 -j
     KUBE-SVC-X``"""
     if parts[2] == "-d" and parts[8] == "--comment" and parts[9][:1] == '"' and parts[11][-1:] == '"':
-        held = _destined([parts[3], *parts[4:6], *parts[12:]])
+        matched = _destined([parts[3], *parts[4:6], *parts[12:]])
         comment = f"{parts[9][1:]} {parts[10]} {parts[11][:-1]}"
         plain = parts[6] == "-m" and parts[7] == "comment" and '"' not in comment and "\\" not in comment
-        if held is not None and plain and parts[17] not in BUILTIN:
+        if matched is not None and plain and parts[17] not in BUILTIN:
             jump_to(parts[17])
-            return Rule(number, held, "jump", parts[17], comment)
+            return Rule(number, matched, "jump", parts[17], comment)
     return None
 
 

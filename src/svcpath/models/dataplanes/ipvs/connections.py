@@ -35,7 +35,7 @@ def connections(text: str) -> tuple[tuple[IpvsConnection, ...], tuple[NotUnderst
 
     Raises FormatError when there is neither the header nor any connection.
     """
-    held: list[IpvsConnection] = []
+    connections: list[IpvsConnection] = []
     not_understood: list[NotUnderstood] = []
     header = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -49,10 +49,10 @@ def connections(text: str) -> tuple[tuple[IpvsConnection, ...], tuple[NotUnderst
         if found is None:
             not_understood.append(NotUnderstood(number, line.strip()))
         else:
-            held.append(found)
-    if not held and not header:
+            connections.append(found)
+    if not connections and not header:
         raise FormatError("not the output of ipvsadm -Lcn", line=1)
-    return tuple(held), tuple(not_understood)
+    return tuple(connections), tuple(not_understood)
 
 
 def _connection(words: list[str], line: int) -> IpvsConnection | None:

@@ -11,25 +11,25 @@ from svcpath.models.dataplanes.table import Frontend
 
 def ipsets(text: str) -> dict[str, frozenset[str]]:
     """Read `ipset list` or `ipset save`: set name to its members as printed."""
-    held: dict[str, set[str]] = {}
+    sets: dict[str, set[str]] = {}
     name = ""
     members = False
     for line in text.split("\n"):
         words = line.split()
         if line.startswith("Name: ") and len(words) > 1:
             name, members = words[1], False
-            held.setdefault(name, set())
+            sets.setdefault(name, set())
         elif line.startswith("Members:"):
             members = True
         elif len(words) >= 3 and words[0] == "add":
-            held.setdefault(words[1], set()).add(words[2])
+            sets.setdefault(words[1], set()).add(words[2])
         elif len(words) >= 2 and words[0] == "create":
-            held.setdefault(words[1], set())
+            sets.setdefault(words[1], set())
         elif members and words and name:
-            held[name].add(words[0])
-    if not held:
+            sets[name].add(words[0])
+    if not sets:
         raise FormatError("no set in it: give the output of ipset list or ipset save", line=1)
-    return {key: frozenset(value) for key, value in held.items()}
+    return {key: frozenset(value) for key, value in sets.items()}
 
 
 def ipset_frontends(sets: dict[str, frozenset[str]], name: str) -> Iterator[Frontend]:

@@ -65,10 +65,10 @@ def parse(text: str, *, node: str = "", node_addresses: frozenset[str] = frozens
         reader.line(number, line.strip())
     if not reader.recognised:
         raise FormatError("neither /proc/net/ip_vs nor ipvsadm -Ln: no virtual server in it", line=1)
-    held: dict[Frontend, _Virtual] = {one.frontend: one for one in reader.virtuals}
+    virtuals: dict[Frontend, _Virtual] = {virtual.frontend: virtual for virtual in reader.virtuals}
     return ServiceTable(
         dialect=Dialect.IPVS,
-        frontends={frontend: _entry(one) for frontend, one in held.items()},
+        frontends={frontend: _entry(virtual) for frontend, virtual in virtuals.items()},
         node=node,
         node_addresses=node_addresses,
         not_understood=tuple(reader.not_understood),
@@ -123,8 +123,10 @@ class _Reader:
             return
         self.recognised = True
         frontend = Frontend(place.address, words[0], place.port)
-        told = self.columns.schedules
-        self._current = _Virtual(frontend, words[2] if told else "", _persistence(words) if told else 0, number)
+        scheduled = self.columns.schedules
+        self._current = _Virtual(
+            frontend, words[2] if scheduled else "", _persistence(words) if scheduled else 0, number
+        )
         if self._current.affinity == _BAD:
             self._current.affinity = None
             self._unread(number, text)
@@ -201,5 +203,5 @@ def _real_server(words: list[str], line: int, columns: Columns) -> RealServer | 
         forward, weight, (active, inactive) = "", words[2], words[4:6]
     if not (weight.isdecimal() and active.isdecimal() and inactive.isdecimal()):
         return None
-    told = int(weight) if columns.weighs else None
-    return RealServer(place, forward, told, int(active), int(inactive), line)
+    known_weight = int(weight) if columns.weighs else None
+    return RealServer(place, forward, known_weight, int(active), int(inactive), line)

@@ -33,12 +33,12 @@ def through(flow: PacketWalk, chain: Chain, branch: Branch, depth: int) -> list[
         if len(live) == 1:
             live = _meet(flow, chain, rule, live[0], depth, ends)
         else:
-            live = [after for one in live for after in _meet(flow, chain, rule, one, depth, ends)]
+            live = [after for before in live for after in _meet(flow, chain, rule, before, depth, ends)]
         if len(live) > 1:
             live = _joined(live)
         elif not live:
             return ends
-    ends.extend((one, "") for one in live)
+    ends.extend((branch, "") for branch in live)
     return ends
 
 
@@ -52,10 +52,10 @@ def _meet(
         if match.kind == "probability":
             probability *= match.value if not match.negated else 1 - match.value
             continue
-        held = holds(flow, match, rule, chain, branch)
-        if held is False:
+        matched = holds(flow, match, rule, chain, branch)
+        if matched is False:
             return (branch,)
-        if held is None:
+        if matched is None:
             truth = None
     if truth is None:
         may_take(flow, rule, chain, branch)
@@ -93,10 +93,10 @@ def _meet(
 def _joined(live: Sequence[Branch]) -> list[Branch]:
     """Branches that go on as the same packet go on as one: else each rule that takes none of them would double them."""
     found: dict[tuple[Any, ...], Branch] = {}
-    for one in live:
-        same = found.setdefault(one.state, one)
-        if same is not one:
-            same.join(one)
+    for branch in live:
+        same = found.setdefault(branch.state, branch)
+        if same is not branch:
+            same.join(branch)
     return list(found.values())
 
 
@@ -182,11 +182,11 @@ def _looked_up(
             if item_key == key:
                 return _take(flow, chain, branch, rule, target, argument, depth), None
         return [], branch
-    held = flow.table(chain).sets.get(name)
-    if held is None:
+    map_ = flow.table(chain).sets.get(name)
+    if map_ is None:
         branch.doubt(rule.line, f"no map {name}", chain)
         return [], branch
-    element = held.elements.get(key)
+    element = map_.elements.get(key)
     if element is None:
         return [], branch
     branch.met = (rule, chain, branch.met)

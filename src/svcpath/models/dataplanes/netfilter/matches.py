@@ -33,7 +33,7 @@ def _truth(flow: PacketWalk, match: Match, rule: Rule, chain: Chain, branch: Bra
     if kind == "dport":
         return any(low <= branch.port <= high for low, high in value)
     if kind == "sport":
-        # Nobody knows the client's port, but any is in the whole range.
+        # The client's port is not known, but any is in the whole range.
         return True if any(low <= 1 and high == 65535 for low, high in value) else None
     if kind == "with-protocol":
         return value[0] == flow.protocol and _truth(flow, value[1], rule, chain, branch)
@@ -110,16 +110,16 @@ def _in_set(
     flow: PacketWalk, value: tuple[tuple[str, ...], str], rule: Rule, chain: Chain, branch: Branch
 ) -> bool | None:
     fields, name = value
-    held = flow.table(chain).sets.get(name)
-    if held is None:
+    set_ = flow.table(chain).sets.get(name)
+    if set_ is None:
         branch.doubt(rule.line, f"no set {name}", chain)
         return None
-    found = key_of(flow, fields, branch) in held.elements
-    if not found and held.prefixes and len(fields) == 1:
+    found = key_of(flow, fields, branch) in set_.elements
+    if not found and set_.prefixes and len(fields) == 1:
         number = flow.source if fields[0] == "source" else address_value(branch.address)
-        found = any(in_prefix(number, text) for text, _ in held.prefixes)
-    if fields == ("source",) and held.flags & {"timeout", "dynamic"} and rule.target in ("jump", "goto"):
-        branch.recalls = (*branch.recalls, (name, held.timeout or -1))
+        found = any(in_prefix(number, text) for text, _ in set_.prefixes)
+    if fields == ("source",) and set_.flags & {"timeout", "dynamic"} and rule.target in ("jump", "goto"):
+        branch.recalls = (*branch.recalls, (name, set_.timeout or -1))
         return found and flow.packet.known
     return found
 

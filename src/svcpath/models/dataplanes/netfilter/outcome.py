@@ -25,9 +25,9 @@ def outcome(flow: PacketWalk, ends: Sequence[End], masquerades: Callable[[int], 
             kind = PacketVerdict.REJECT
         elif branch.backend is not None:
             hairpin = marks_own_traffic(flow, branch)
-            held = shares.setdefault(branch.backend, [0.0, branch.backend_line, masquerades(branch.mark), hairpin])
-            held[0] += branch.weight
-            held[3] = held[3] and hairpin
+            share = shares.setdefault(branch.backend, [0.0, branch.backend_line, masquerades(branch.mark), hairpin])
+            share[0] += branch.weight
+            share[3] = share[3] and hairpin
             reached.append(branch)
             continue
         else:

@@ -1,6 +1,6 @@
 """`nft -f` input as kube-proxy sends it (``add chain``, ``add rule``, ``add element``), one command a line.
 
-Not a dump of a node, but what a node was told: useful where a log or a test holds it. Only ``add`` and ``create`` build
+Not a dump of a node, but the commands that it was given: useful where a log or a test holds it. Only ``add`` and ``create`` build
 something; ``flush``, ``delete`` and ``destroy`` are taken literally.
 """
 
@@ -81,13 +81,13 @@ def _command(rules: Ruleset, number: int, verb: str, kind: str, family: str, nam
             rules.not_understood.append((number, body, item))
             chain.rules.append(Rule(number, (Match("opaque", body),), "opaque", body))
     elif kind == "element" and item in table.sets:
-        held = table.sets[item]
+        set_ = table.sets[item]
         try:
-            for key, element in elements(body.strip("{} "), number, is_map=held.is_map and building):
+            for key, element in elements(body.strip("{} "), number, is_map=set_.is_map and building):
                 if building:
-                    held.elements[key] = element
+                    set_.elements[key] = element
                 else:
-                    held.elements.pop(key, None)
+                    set_.elements.pop(key, None)
         except UnknownStatement:
             rules.not_understood.append((number, body, item))
     else:

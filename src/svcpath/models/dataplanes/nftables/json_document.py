@@ -195,9 +195,9 @@ def _add_rule(rules: Ruleset, number: int, item: _Rule) -> None:
 
 def _add_set(rules: Ruleset, number: int, item: _Set, *, is_map: bool) -> None:
     table = rules.table(item.family, item.table)
-    held = table.sets[item.name] = Set(table.name, item.name, number, is_map=is_map)
-    held.flags = frozenset([item.flags] if isinstance(item.flags, str) else item.flags or ())
-    held.timeout, held.comment = item.timeout, item.comment
+    set_ = table.sets[item.name] = Set(table.name, item.name, number, is_map=is_map)
+    set_.flags = frozenset([item.flags] if isinstance(item.flags, str) else item.flags or ())
+    set_.timeout, set_.comment = item.timeout, item.comment
     for element in item.elem or ():
         try:
             key_value, verdict = element if is_map else (element, {"continue": None})
@@ -211,5 +211,5 @@ def _add_set(rules: Ruleset, number: int, item: _Set, *, is_map: bool) -> None:
             rules.not_understood.append((number, shown, item.name))
             continue
         if len(key) == 1 and ("/" in key[0] or "-" in key[0]):
-            held.prefixes.append((key[0], number))
-        held.elements[key] = Element(target, argument, number, comment)
+            set_.prefixes.append((key[0], number))
+        set_.elements[key] = Element(target, argument, number, comment)

@@ -72,10 +72,10 @@ def rules_of(number: int, expression: list[dict[str, Any]], comment: str, *, oth
             if not others:
                 raise
             _pass_over(kind, value, matches, effects)
-    held = tuple(matches)
+    conditions = tuple(matches)
     if not effects:
-        return [Rule(number, held, "continue", None, comment)]
-    return [Rule(number, held, target, argument, comment) for target, argument in effects]
+        return [Rule(number, conditions, "continue", None, comment)]
+    return [Rule(number, conditions, target, argument, comment) for target, argument in effects]
 
 
 def _pass_over(kind: str, value: Any, matches: list[Match], effects: list[tuple[str, Any]]) -> None:
@@ -152,8 +152,8 @@ def _vmap(value: dict[str, Any]) -> tuple[str, Any]:
     fields = tuple(_fields(key))
     if isinstance(data, str):
         return "vmap", (fields, data.lstrip("@"))
-    held = [(tuple(texts_of(item[0])), *verdict_of(item[1])) for item in data["set"]]
-    return "vmap", (fields, tuple(held))
+    elements = [(tuple(texts_of(item[0])), *verdict_of(item[1])) for item in data["set"]]
+    return "vmap", (fields, tuple(elements))
 
 
 def verdict_of(value: dict[str, Any]) -> tuple[str, Any]:

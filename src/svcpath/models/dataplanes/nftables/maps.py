@@ -28,7 +28,7 @@ def map_argument(tokens: Tokens) -> str | tuple[tuple[tuple[str, ...], str, Any]
     if tokens.peek()[:1] == "@":
         return tokens.next()[1:]
     tokens.expect("{")
-    held = []
+    entries = []
     while not tokens.accept("}"):
         if tokens.accept(","):
             continue
@@ -36,8 +36,8 @@ def map_argument(tokens: Tokens) -> str | tuple[tuple[tuple[str, ...], str, Any]
         while tokens.accept("."):
             key.append(tokens.next())
         tokens.expect(":")
-        held.append((tuple(key), *_verdict(tokens)))
-    return tuple(held)
+        entries.append((tuple(key), *_verdict(tokens)))
+    return tuple(entries)
 
 
 def numgen(tokens: Tokens) -> tuple[str, Any]:
@@ -48,11 +48,11 @@ def numgen(tokens: Tokens) -> tuple[str, Any]:
     offset = integer(tokens.next()) if tokens.accept("offset") else 0
     if mode not in ("random", "inc") or not tokens.accept("vmap") or modulus < 1 or offset:
         raise UnknownStatement("numgen")
-    held = map_argument(tokens)
-    if isinstance(held, str):
+    choice_map = map_argument(tokens)
+    if isinstance(choice_map, str):
         raise UnknownStatement("numgen")
     choices: list[tuple[int, str, Any]] = []
-    for key, verb, argument in held:
+    for key, verb, argument in choice_map:
         low, high = port_range(key[0])
         choices.extend((index, verb, argument) for index in range(low, min(high, modulus) + 1))
     return "numgen", (modulus, tuple(choices), mode)

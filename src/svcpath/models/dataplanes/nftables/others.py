@@ -83,30 +83,30 @@ def pass_over(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any
     if word in _TAKING:
         effects.append(("opaque", " ".join(_words(tokens, whole=True))))
         return
-    held = _words(tokens, whole=False)
-    text = " ".join(held)
+    words = _words(tokens, whole=False)
+    text = " ".join(words)
     if word in _PASSING:
         effects.append(("continue", None))
-        if _CONDITIONS & set(held[1:]):
+        if _CONDITIONS & set(words[1:]):
             matches.append(Match("other", text))  # a condition behind it went with it
-    elif "set" not in held[1:]:
+    elif "set" not in words[1:]:
         # The rest of a condition that was read in part belongs to it.
         known = word in _CONDITIONS or word[:1] == "@" or (bool(matches) and matches[-1].kind == "other")
         matches.append(Match("other" if known else "opaque", text))
     else:
-        _changed(tokens, held, matches, effects)
+        _changed(tokens, words, matches, effects)
 
 
-def _changed(tokens: Tokens, held: list[str], matches: list[Match], effects: list[tuple[str, Any]]) -> None:
+def _changed(tokens: Tokens, words: list[str], matches: list[Match], effects: list[tuple[str, Any]]) -> None:
     """``ip ttl set 63``, ``meta mark set ct mark``, ``tcp option maxseg size set rt mtu``, and what follows on it."""
-    place = held.index("set", 1) + 1
-    place += 2 if held[place : place + 1] in (["ct"], ["meta"], ["rt"]) else 1
-    value, rest = held[:place], held[place:]
+    place = words.index("set", 1) + 1
+    place += 2 if words[place : place + 1] in (["ct"], ["meta"], ["rt"]) else 1
+    value, rest = words[:place], words[place:]
     tokens.place -= len(rest)
     if rest and rest[0] not in _CONDITIONS:
         tokens.place += len(rest)  # an expression goes on: what belongs to it is not known
         matches.append(Match("other", " ".join(rest)))
-        value = held
+        value = words
     if value[:3] != ["meta", "mark", "set"]:
         effects.append(("continue", None))
     elif tuple(value[3:]) == _CT_MARK:
@@ -118,12 +118,12 @@ def _changed(tokens: Tokens, held: list[str], matches: list[Match], effects: lis
 
 def _words(tokens: Tokens, *, whole: bool) -> list[str]:
     """Up to the next statement, or all but the comment; braces belong together."""
-    held = [tokens.next()]
+    words = [tokens.next()]
     depth = 0
     while tokens.peek():
         word = tokens.peek()
         if depth == 0 and (word == "comment" or (not whole and word in _ENDS)):
             break
         depth += {"{": 1, "}": -1}.get(word, 0)
-        held.append(tokens.next())
-    return held
+        words.append(tokens.next())
+    return words

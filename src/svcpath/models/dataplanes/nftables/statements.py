@@ -40,10 +40,10 @@ def rules_of(line: int, text: str, *, others: bool = False) -> list[Rule]:
                 raise
             tokens.place = place
             pass_over(tokens, matches, effects)
-    held = tuple(matches)
+    conditions = tuple(matches)
     if not effects:
-        return [Rule(line, held, "continue", None, comment)]
-    return [Rule(line, held, target, argument, comment) for target, argument in effects]
+        return [Rule(line, conditions, "continue", None, comment)]
+    return [Rule(line, conditions, target, argument, comment) for target, argument in effects]
 
 
 def _statement(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any]]) -> str:
@@ -71,11 +71,11 @@ def _remember(tokens: Tokens, matches: list[Match], effects: list[tuple[str, Any
     """``update @affinity { ip saddr }``; with ``limit rate over`` or ``ct count over`` in it, it is a match too."""
     name = tokens.next()[1:]
     tokens.expect("{")
-    held = []
+    words = []
     while not tokens.accept("}"):
-        held.append(tokens.next())
-    if {"limit", "count", "quota"} & set(held):
-        matches.append(Match("other", " ".join(held)))
+        words.append(tokens.next())
+    if {"limit", "count", "quota"} & set(words):
+        matches.append(Match("other", " ".join(words)))
     effects.append(("remember", name))
 
 
@@ -199,10 +199,10 @@ def _match(word: str, tokens: Tokens, effects: list[tuple[str, Any]]) -> Match |
 
 def _other(word: str, tokens: Tokens) -> Match:
     """A match whose truth addresses and ports don't decide: kept as text up to the next verdict."""
-    held = [word]
+    words = [word]
     while tokens.peek() and tokens.peek() not in ("counter", "comment", "jump", "goto", "reject", *VERDICTS):
-        held.append(tokens.next())
-    return Match("other", " ".join(held))
+        words.append(tokens.next())
+    return Match("other", " ".join(words))
 
 
 def _xt(tokens: Tokens, effects: list[tuple[str, Any]]) -> Match | None:

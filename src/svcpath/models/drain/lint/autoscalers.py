@@ -16,12 +16,12 @@ _LEAST = {"HorizontalPodAutoscaler": ("minReplicas", 1), "ScaledObject": ("minRe
 
 def least_replicas(workload: Workload, others: Sequence[Object]) -> tuple[int, str]:
     """The least number of Pods, and the same in words with where it comes from."""
-    for one in others:
-        if isinstance(one, OtherObject) and one.kind in _LEAST and _scales(one, workload):
-            field, default = _LEAST[one.kind]
-            value = (one.spec or {}).get(field)
+    for obj in others:
+        if isinstance(obj, OtherObject) and obj.kind in _LEAST and _scales(obj, workload):
+            field, default = _LEAST[obj.kind]
+            value = (obj.spec or {}).get(field)
             least = max(value, 1) if isinstance(value, int) and not isinstance(value, bool) else default
-            return least, f"{least} replicas, the least that {one.kind} {one.name} keeps"
+            return least, f"{least} replicas, the least that {obj.kind} {obj.name} keeps"
     if workload.spec.replicas is None:
         return 1, "1 replicas (the default; no autoscaler of it is in the evidence)"
     return workload.spec.replicas, f"{workload.spec.replicas} replicas"

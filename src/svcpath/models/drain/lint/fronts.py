@@ -2,7 +2,7 @@
 
 Defaults are those of nginx (keepalive_timeout 75 s; ingress-nginx upstream-keepalive-timeout 60 s) and the AWS Load Balancer
 Controller v2 (deregistration delay 300 s, idle timeout 60 s); only what a manifest sets is judged. GKE's load balancers are
-told by objects of their own (google.py).
+configured by objects of their own (google.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def slow_health_check(budget: Budget, around: Around) -> Iterator[LintFinding]:
     accepts = min(_accepts(where), float(budget.subject.grace))
     sure = removal.low > accepts
     fronts = fronts_of(budget.subject.services, around.others, around.health)
-    if not sure and not any(one.sees_pods and one.seconds is not None and one.seconds > accepts for one in fronts):
+    if not sure and not any(
+        front.sees_pods and front.seconds is not None and front.seconds > accepts for front in fronts
+    ):
         return
     takes = (
         f"takes {removal.low:g} s{'' if removal.known else ' or more'}"
@@ -57,8 +59,8 @@ def slow_health_check(budget: Budget, around: Around) -> Iterator[LintFinding]:
 def _accepts(container: StoppedContainer) -> float:
     """Seconds until a container's signal, or until its hook tells it to stop."""
     hook = container.hook
-    told = hook.stop.at if hook.stop is not None and hook.stop.sure else math.inf
-    return min(math.inf if hook.high is None else hook.high, told)
+    asked = hook.stop.at if hook.stop is not None and hook.stop.sure else math.inf
+    return min(math.inf if hook.high is None else hook.high, asked)
 
 
 def keep_alive(budget: Budget, around: Around) -> Iterator[LintFinding]:
@@ -67,7 +69,10 @@ def keep_alive(budget: Budget, around: Around) -> Iterator[LintFinding]:
     window = float(subject.grace)
     spec = pod_spec(around.obj)
     for container in spec.containers or () if spec else ():
-        stopping = next((one for one in subject.ordinary if one.name == container.name and one.on_path), None)
+        stopping = next(
+            (candidate for candidate in subject.ordinary if candidate.name == container.name and candidate.on_path),
+            None,
+        )
         found = _keep_alive(container)
         if stopping is not None and found is not None and found[0] > window:
             yield _kept(around.obj, (*stopping.field, *found[1]), f"container {container.name}", found[0], window)
@@ -113,7 +118,7 @@ def _idle(text: str) -> float | None:
 def _in_front(obj: Object, budget: Budget) -> bool:
     if isinstance(obj, Service):
         return obj in budget.subject.services
-    return any(one.name == obj.name for one in fronts_of(budget.subject.services, (obj,), ()))
+    return any(front.name == obj.name for front in fronts_of(budget.subject.services, (obj,), ()))
 
 
 def affinity(budget: Budget, around: Around) -> Iterator[LintFinding]:
@@ -133,7 +138,7 @@ def affinity(budget: Budget, around: Around) -> Iterator[LintFinding]:
 
 
 def annotated(budget: Budget, around: Around) -> Iterator[LintFinding]:
-    """SP717: what is in front is told to do with a drain: by annotations, GKE's objects, a target group's attributes."""
+    """SP717: what is in front is configured to do in a drain: by annotations, GKE's objects, a target group's attributes."""
     for obj in (*budget.subject.services, *around.others):
         if not isinstance(obj, Service | OtherObject) or not _in_front(obj, budget):
             continue
@@ -145,10 +150,12 @@ def annotated(budget: Budget, around: Around) -> Iterator[LintFinding]:
             seconds = _deregistration(name, value)
             if seconds is not None:
                 yield from _drained(seconds, f"{obj.kind} {obj.name}", obj, field, budget)
-    for one in drainings(budget.subject.services, around.others):
-        yield from _drained(one.seconds, f"{one.obj.kind} {one.obj.name}", one.obj, one.field, budget)
-    delays = {one.deregistration_delay for one in around.health if one.deregistration_delay is not None}
-    if len(delays) == 1 and budget.subject.services:  # of several it is not told which of them stands in front
+    for draining in drainings(budget.subject.services, around.others):
+        yield from _drained(
+            draining.seconds, f"{draining.obj.kind} {draining.obj.name}", draining.obj, draining.field, budget
+        )
+    delays = {check.deregistration_delay for check in around.health if check.deregistration_delay is not None}
+    if len(delays) == 1 and budget.subject.services:  # of several it is not known which of them stands in front
         yield from _drained(delays.pop(), "target group", around.obj, budget.subject.grace_field, budget)
 
 

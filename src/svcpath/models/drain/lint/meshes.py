@@ -35,7 +35,7 @@ _INJECTED = {
 
 def injected(budget: Budget, around: Around) -> Iterator[LintFinding]:
     """SP717: the path goes through a container that the manifest does not show."""
-    shown = {one.name for one in budget.subject.containers}
+    shown = {container.name for container in budget.subject.containers}
     for field, notes in pod_labels_and_annotations(around.obj):
         for name, value in sorted(notes.items()):
             values, container, waits = _INJECTED.get(name, ((), "", ""))

@@ -58,7 +58,7 @@ def removes_all(budget: Budget, around: Around) -> Iterator[LintFinding]:
 
 
 def _rolling(strategy: Strategy) -> tuple[RollingUpdate, tuple[str, ...]]:
-    """How many Pods a rollout may lack, and the place in the strategy that says it."""
+    """How many Pods may be unavailable in a rollout, and the place in the strategy that says it."""
     if strategy.rolling_update is not None:
         return strategy.rolling_update, ("rollingUpdate", "maxUnavailable")
     if strategy.canary is not None:
@@ -72,7 +72,7 @@ def _said(rolling: RollingUpdate) -> str:
 
 
 def _unavailable(rolling: RollingUpdate, replicas: int, *, surges: bool) -> int | None:
-    """How many of the replicas may be lacking; None where nothing sets it (the default 25 % rounds down)."""
+    """How many of the replicas may be unavailable; None where nothing sets it (the default 25 % rounds down)."""
     if rolling.max_unavailable is None and (rolling.max_surge is None or not surges):
         return None
     unavailable = scaled(rolling.max_unavailable if rolling.max_unavailable is not None else "25%", replicas, up=False)
@@ -99,28 +99,28 @@ def blocked(budget: Budget, around: Around) -> Iterator[LintFinding]:
         return
     replicas, words = least_replicas(workload, around.others)
     labels = dict(budget.subject.labels)
-    for one in around.disruptions:
-        if one.namespace and workload.namespace and one.namespace != workload.namespace:
+    for disruption in around.disruptions:
+        if disruption.namespace and workload.namespace and disruption.namespace != workload.namespace:
             continue
-        if one.spec.selector is None or not label_selector_matches(one.spec.selector, labels):
+        if disruption.spec.selector is None or not label_selector_matches(disruption.spec.selector, labels):
             continue
-        yield from _blocks(one, replicas, words, workload)
+        yield from _blocks(disruption, replicas, words, workload)
 
 
-def _blocks(one: PodDisruptionBudget, replicas: int, words: str, workload: Workload) -> Iterator[LintFinding]:
-    least = scaled(one.spec.min_available, replicas, up=True)
-    most = scaled(one.spec.max_unavailable, replicas, up=True)
+def _blocks(disruption: PodDisruptionBudget, replicas: int, words: str, workload: Workload) -> Iterator[LintFinding]:
+    least = scaled(disruption.spec.min_available, replicas, up=True)
+    most = scaled(disruption.spec.max_unavailable, replicas, up=True)
     if least is not None and least >= replicas > 0:
-        why, field = f"minAvailable {one.spec.min_available} of {words}", "minAvailable"
+        why, field = f"minAvailable {disruption.spec.min_available} of {words}", "minAvailable"
     elif most is not None and most == 0:
-        why, field = f"maxUnavailable {one.spec.max_unavailable}", "maxUnavailable"
+        why, field = f"maxUnavailable {disruption.spec.max_unavailable}", "maxUnavailable"
     else:
         return
     yield LintFinding(
         "SP712",
         Level.WARNING,
-        f"PodDisruptionBudget {one.name} allows no eviction of {workload.kind} {workload.name} ({why}): draining a node "
+        f"PodDisruptionBudget {disruption.name} allows no eviction of {workload.kind} {workload.name} ({why}): draining a node "
         "hangs until someone forces it",
-        one,
+        disruption,
         ("spec", field),
     )

@@ -42,7 +42,7 @@ FLAGS = (
 
 class GlibcConfig(msgspec.Struct, frozen=True):
     """``endless``: a sortlist line holds a carriage return (or another blank that is neither space nor tab), at which the
-    parser stands still for ever."""
+    parser stands still forever."""
 
     servers: tuple[str, ...]
     search: tuple[str, ...]

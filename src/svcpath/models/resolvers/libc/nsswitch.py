@@ -30,9 +30,9 @@ def _service(name: str, criteria: list[str]) -> NssSource:
         negated, status = status.startswith("!"), status.lstrip("!").upper()
         if status not in STATUSES:
             continue
-        for each in STATUSES if negated else (status,):
-            if not negated or each != status:
-                actions[each] = action.lower()
+        for outcome in STATUSES if negated else (status,):
+            if not negated or outcome != status:
+                actions[outcome] = action.lower()
     return NssSource(name, tuple(actions.items()), not criteria)
 
 

@@ -109,8 +109,8 @@ class Cares:
                 found = tuple(a for a in cares_conf.hosts(self.environment.hosts, name) if fits(a, family))
                 if local:
                     # ares_addrinfo_localhost fills in each asked family that the file has no address of.
-                    held = {":" in one for one in found}
-                    loopback = tuple(a for a in ("::1", "127.0.0.1") if fits(a, family) and (":" in a) not in held)
+                    families = {":" in address for address in found}
+                    loopback = tuple(a for a in ("::1", "127.0.0.1") if fits(a, family) and (":" in a) not in families)
                     return LookupOutcome(ok=True, addresses=(*found, *loopback), rule=LOCALHOST)
                 if found:
                     return LookupOutcome(ok=True, addresses=found, rule=HOSTS, seconds=seconds)

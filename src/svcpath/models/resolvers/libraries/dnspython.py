@@ -114,7 +114,7 @@ def parse(text: str | None, hostname: str) -> DnspythonConfig:
                 elif "ndots" in word:
                     ndots = number if number is not None else ndots
     usable = tuple(server for server in servers if is_address(server))
-    bad = next((one for one in servers if not is_address(one) and not one.startswith("https:")), "")
+    bad = next((server for server in servers if not is_address(server) and not server.startswith("https:")), "")
     return DnspythonConfig(
         usable, tuple(search or ([domain] if domain else [])), ndots, timeout, rotate, edns, problem, bad
     )

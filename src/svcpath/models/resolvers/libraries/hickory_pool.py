@@ -208,7 +208,7 @@ class Pool:
                 self.srtt[server].failure(time, kind)
 
     def _tcp(self, name: str, kind: str, server: str, now: float) -> Part[tuple[Answer | CandidateFailure, float]]:
-        """An open connection is used again; one that the server closes is opened anew, once."""
+        """An open connection is used again; one that the server closes is opened again, once."""
         self._streams.append((now, server, kind))
         query = self._query(name, kind, server, "tcp", now)
         (answer,) = yield from ask(Batch((query,), TCP, racy=self.racy))

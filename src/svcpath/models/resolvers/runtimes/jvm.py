@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds that a success, a failure and (JDK 21+) a stale success are kept; -1 is for ever, 0 not at all.
+    """Seconds that a success, a failure and (JDK 21+) a stale success are kept; -1 is forever, 0 not at all.
     ``positive_from`` names what set the first; ``ineffective`` lists settings that do nothing, with the reason."""
 
     positive: int

@@ -2,7 +2,7 @@
 
 CPython: Modules/socketmodule.c socket_getaddrinfo, set_gaierror (3.11). .NET: src/native/libs/System.Native/
 pal_networking.c SystemNative_GetHostEntryForName, NameResolutionPal.Unix.cs GetNativeErrorForSocketError (8; read, not
-run): EAI_NONAME and EAI_NODATA can't be told apart there.
+run): EAI_NONAME and EAI_NODATA can't be distinguished there.
 """
 
 from __future__ import annotations

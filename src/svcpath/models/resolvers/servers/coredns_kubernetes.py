@@ -204,8 +204,8 @@ class Kubernetes:
         for namespace, service_name in self.cluster.slices_by_service:
             if not self._visible(namespace):
                 continue
-            for each in self._slices((namespace, service_name)):
-                for endpoint in each.endpoints or ():
+            for slice_ in self._slices((namespace, service_name)):
+                for endpoint in slice_.endpoints or ():
                     if endpoint.ready:
                         names.extend(
                             f"{self._hostname(endpoint, ip)}.{service_name}.{namespace}.svc.{self.primary}"
@@ -289,20 +289,20 @@ class Kubernetes:
     def _ready_addresses(self, service: Service) -> int:
         return sum(
             len(endpoint.addresses)
-            for each in self._slices((service.namespace.lower(), service.name.lower()))
-            for endpoint in each.endpoints or ()
+            for slice_ in self._slices((service.namespace.lower(), service.name.lower()))
+            for endpoint in slice_.endpoints or ()
             if endpoint.ready
         )
 
     def _endpoints(self, service: Service, request: _Request, owner: str) -> list[_Item]:
         """Ready endpoints alone (a slice says ready for every endpoint under publishNotReadyAddresses)."""
         items: list[_Item] = []
-        for each in self._slices((service.namespace.lower(), service.name.lower())):
+        for slice_ in self._slices((service.namespace.lower(), service.name.lower())):
             ports = [
                 (port.name or "", port.protocol or "", NO_PORT if port.port is None else port.port)
-                for port in each.ports or ()
+                for port in slice_.ports or ()
             ] or [("", "", NO_PORT)]
-            for endpoint in each.endpoints or ():
+            for endpoint in slice_.endpoints or ():
                 if not endpoint.ready:
                     continue
                 for address in endpoint.addresses:

@@ -160,7 +160,7 @@ def _from_template(plugin: Directive, found: re.Match[str], name: str, rrtype: s
     if rcode == "SERVFAIL":
         return Response(rcode, plugin="template", line=plugin.line)
     answers = []
-    for text in (text for each in plugin.options("answer") for text in each.args):
+    for text in (text for option in plugin.options("answer") for text in option.args):
         words = _fill(text, found, name, rrtype).split()
         kind = next((i for i, word in enumerate(words) if word in ("A", "AAAA", "CNAME", "SRV", "TXT", "PTR", "MX")), 0)
         if kind and kind + 1 < len(words):

@@ -12,7 +12,7 @@ import hashlib
 import importlib.resources
 from itertools import groupby
 
-from svcpath.reports.document import Claim, Document, Points, Section, Statement, Timeline
+from svcpath.reports.document import Document, FindingCard, Points, Section, Statement, Timeline
 from svcpath.reports.renderers.html.markup import MARKS, escape, tag
 from svcpath.reports.renderers.html.sections import section as rendered
 from svcpath.reports.renderers.text import printable
@@ -23,14 +23,14 @@ __all__ = ["render"]
 def render(document: Document) -> str:
     """The whole file, ended by a newline."""
     style, script = _asset("report.css"), _asset("report.js")
-    if any(isinstance(one, Timeline) for one in document.sections):
+    if any(isinstance(section_, Timeline) for section_ in document.sections):
         script += _asset("timeline.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     title = printable(document.title)
-    verdict = next((one for one in document.sections if isinstance(one, Statement)), None)
+    verdict = next((section_ for section_ in document.sections if isinstance(section_, Statement)), None)
     head = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
@@ -44,25 +44,25 @@ def render(document: Document) -> str:
 
 def _header(document: Document, verdict: Statement | None) -> str:
     kind = tag("span", document.subject, "subject") if document.subject else ""
-    tone = f' class="{MARKS[verdict.mark].css}"' if verdict else ""
+    tone = f' class="{MARKS[verdict.status].css}"' if verdict else ""
     return f"<header{tone}><div><h1>{escape(document.title)}</h1>{kind}</div></header>\n"
 
 
 def _main(document: Document) -> str:
-    """Neighbouring lists stand side by side where there is room; neighbouring claims share a heading."""
+    """Neighbouring lists stand side by side where there is room; neighbouring findings share a heading."""
     parts: list[str] = []
     for kind, group in groupby(document.sections, key=_kind):
-        inner = "".join(rendered(one) for one in group)
+        inner = "".join(rendered(section_) for section_ in group)
         if kind is Points:
             inner = f'<div class="columns">\n{inner}</div>\n'
-        elif kind is Claim:
-            inner = f'<section class="claims"><h2>Findings</h2>{inner}</section>\n'
+        elif kind is FindingCard:
+            inner = f'<section class="findings"><h2>Findings</h2>{inner}</section>\n'
         parts.append(inner)
     return "".join(parts)
 
 
-def _kind(one: Section) -> type:
-    return type(one)
+def _kind(section_: Section) -> type:
+    return type(section_)
 
 
 def _asset(name: str) -> str:

@@ -6,12 +6,12 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from svcpath.reports.document import Mark
 from svcpath.reports.renderers.text import printable
+from svcpath.status import Status
 
 
 class Shown(NamedTuple):
-    """How a mark looks: class, sign and word."""
+    """How a status looks: class, sign and word."""
 
     css: str
     sign: str
@@ -19,12 +19,12 @@ class Shown(NamedTuple):
 
 
 MARKS = {
-    Mark.PASS: Shown("pass", "✔", "pass"),
-    Mark.WARN: Shown("warn", "!", "warn"),
-    Mark.FAIL: Shown("fail", "✖", "fail"),
-    Mark.INCONCLUSIVE: Shown("open", "?", "inconclusive"),
-    Mark.NOT_LOOKED_AT: Shown("none", "·", "not-looked-at"),
-    Mark.SKIPPED: Shown("none", "·", "skipped"),
+    Status.PASS: Shown("pass", "✔", "pass"),
+    Status.WARN: Shown("warn", "!", "warn"),
+    Status.FAIL: Shown("fail", "✖", "fail"),
+    Status.INCONCLUSIVE: Shown("open", "?", "inconclusive"),
+    Status.NOT_LOOKED_AT: Shown("none", "·", "not-looked-at"),
+    Status.SKIPPED: Shown("none", "·", "skipped"),
 }
 
 
@@ -38,11 +38,11 @@ def tag(name: str, text: str, css: str = "") -> str:
     return f'<{name} class="{css}">{escape(text)}</{name}>' if css else f"<{name}>{escape(text)}</{name}>"
 
 
-def sign(mark: Mark, *, word: bool = False) -> str:
-    """The mark as a sign; its word is there for screen readers, and for all with ``word``."""
-    shown = MARKS[mark]
-    said = f"<b>{shown.word}</b>" if word else f'<span class="said">{shown.word}</span>'
-    return f'<span class="mark {shown.css}"><i aria-hidden="true">{shown.sign}</i>{said}</span>'
+def sign(status: Status, *, word: bool = False) -> str:
+    """The status as a sign; its word is there for screen readers, and for all with ``word``."""
+    shown = MARKS[status]
+    label = f"<b>{shown.word}</b>" if word else f'<span class="spoken">{shown.word}</span>'
+    return f'<span class="mark {shown.css}"><i aria-hidden="true">{shown.sign}</i>{label}</span>'
 
 
 def command(text: str) -> str:
@@ -66,7 +66,7 @@ def bar(share: float, whole: int = 48) -> str:
 
 def slug(text: str) -> str:
     """A class or id that no text can break out of."""
-    kept = "".join(one if one.isascii() and one.isalnum() else "-" for one in text.lower())
+    kept = "".join(character if character.isascii() and character.isalnum() else "-" for character in text.lower())
     return kept[:60] or "x"
 
 

@@ -8,51 +8,51 @@ from __future__ import annotations
 
 import re
 
-from svcpath.reports.document import Cell, Hop, Mark, Path, Station
+from svcpath.reports.document import Cell, HopCard, Path, StatusLine
 from svcpath.reports.renderers.html.markup import MARKS, bar, escape, ids, sign, tag
+from svcpath.status import Status
 
-WORST = (Mark.FAIL, Mark.INCONCLUSIVE, Mark.WARN, Mark.PASS, Mark.NOT_LOOKED_AT, Mark.SKIPPED)
+WORST = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN, Status.PASS, Status.NOT_LOOKED_AT, Status.SKIPPED)
 
 
-def render(one: Path) -> str:
-    stations = {station.name: station for station in one.stations}
-    places = dict(zip(stations, ids(list(stations)), strict=True))
-    first = next((station.name for station in one.stations if station.mark is Mark.FAIL), "")
+def render(path: Path) -> str:
+    lines = {line.name: line for line in path.lines}
+    places = dict(zip(lines, ids(list(lines)), strict=True))
+    first = next((line.name for line in path.lines if line.status is Status.FAIL), "")
     # The layer that fails first may lie further down the way than one that fails after it: the packet ends at the
     # first hop that has the deciding layer.
-    ends = next((i for i, hop in enumerate(one.hops) if first and first in hop.stations), len(one.hops))
-    cards = "".join(_card(hop, i, ends, stations, places) for i, hop in enumerate(one.hops))
+    ends = next((i for i, hop in enumerate(path.hops) if first and first in hop.layers), len(path.hops))
+    cards = "".join(_card(hop, i, ends, lines, places) for i, hop in enumerate(path.hops))
     return f'<nav class="picture" aria-label="the path of a connection"><ol>{cards}</ol></nav>\n'
 
 
-def _card(hop: Hop, i: int, ends: int, stations: dict[str, Station], places: dict[str, str]) -> str:
-    judged = [stations[name] for name in hop.stations if name in stations]
-    worst = min(judged, key=lambda station: WORST.index(station.mark), default=None)
+def _card(hop: HopCard, i: int, ends: int, lines: dict[str, StatusLine], places: dict[str, str]) -> str:
+    judged = [lines[name] for name in hop.layers if name in lines]
+    worst = min(judged, key=lambda line: WORST.index(line.status), default=None)
     if i == ends:
-        worst = next((station for station in judged if station.mark is Mark.FAIL), worst)
-    mark = worst.mark if worst else None
+        worst = next((line for line in judged if line.status is Status.FAIL), worst)
+    status = worst.status if worst else None
     place = "ends" if i == ends else "behind" if i > ends else ""
-    css = " ".join(part for part in ("hop", MARKS[mark].css if mark else "plain", place) if part)
+    css = " ".join(part for part in ("hop", MARKS[status].css if status else "plain", place) if part)
     flag = {"ends": tag("span", "fails here", "flag"), "behind": tag("span", "behind the fault", "flag")}.get(place, "")
     name = f'<span class="who">{_broken(hop.name)}</span>'
     if worst is not None:
         name = f'<a class="who" href="#{places[worst.name]}">{_broken(hop.name)}</a>'
     facts = "".join(f"<li>{_fact(cell)}</li>" for cell in hop.facts)
     links = "".join(
-        f'<a class="station" href="#{places[station.name]}">{sign(station.mark)}{escape(station.name)}</a>'
-        for station in judged
+        f'<a class="judge" href="#{places[line.name]}">{sign(line.status)}{escape(line.name)}</a>' for line in judged
     )
     return (
-        f'<li class="{css}"><p class="kind">{sign(mark) if mark else ""}{escape(hop.kind)}{flag}</p>{name}'
-        f"{f'<ul>{facts}</ul>' if facts else ''}{f'<p class=stations>{links}</p>' if links else ''}</li>"
+        f'<li class="{css}"><p class="kind">{sign(status) if status else ""}{escape(hop.kind)}{flag}</p>{name}'
+        f"{f'<ul>{facts}</ul>' if facts else ''}{f'<p class=judges>{links}</p>' if links else ''}</li>"
     )
 
 
 def _fact(cell: Cell) -> str:
-    mark = sign(cell.mark) if cell.mark else ""
+    status = sign(cell.status) if cell.status else ""
     share = bar(cell.share, 24) if cell.share is not None else ""
     below = f'<span class="below">{share}{_broken(cell.below)}</span>' if cell.below or share else ""
-    return f"{mark}{_broken(cell.text)}{below}"
+    return f"{status}{_broken(cell.text)}{below}"
 
 
 def _broken(text: str) -> str:

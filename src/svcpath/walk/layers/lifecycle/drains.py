@@ -63,7 +63,7 @@ def check(view: Scene, workloads: Reply) -> Asking[CheckResult]:
             if risk.code in REPORTED and not _excused(risk, workload.fact, subject, service_known=known)
         ]
         findings.extend(_finding(risk, workload, disruptions, fatal=alone and _fatal(risk)) for risk in given)
-        if found.outcome is BudgetOutcome.LOST and not any(_fatal(risk) for risk in given):
+        if found.outcome is BudgetOutcome.DOES_NOT_HOLD and not any(_fatal(risk) for risk in given):
             findings.append(_lost(found, workload, alone))
         if not findings:
             phrases.append(_phrase(found, workload.fact))
@@ -127,7 +127,7 @@ def _lost(found: Budget, workload: Observation[Workload], alone: bool) -> Findin
     margins: Sequence[tuple[str, float | None]] = (
         ("new connections", shown.new_connections),
         ("requests", shown.requests),
-        ("orderly end", shown.orderly_end),
+        ("graceful exit", shown.graceful_exit),
     )
     parts = [f"{name} {value:g} s" for name, value in margins if value is not None and value < 0] or ["it never ends"]
     removal = found.term(REMOVAL)

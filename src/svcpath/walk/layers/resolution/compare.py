@@ -1,4 +1,4 @@
-"""The name through the resolver models: whose lookup succeeds, where they part, and what would mend it.
+"""The name through the resolver models: whose lookup succeeds, where they part, and what would fix it.
 
 CheckResult: a fault if the client's resolver is known (named with ``--resolver``, by the evidence, or by the container's
 runtime) and fails; with an unknown client a fault if all fail and a warning if some do. Resolvers that never search
@@ -14,8 +14,8 @@ from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
-from svcpath.models.resolvers import LookupOutcome, Mend, Resolution, World, canonical
-from svcpath.models.resolvers.compare import line, mends
+from svcpath.models.resolvers import Fix, LookupOutcome, Resolution, World, canonical
+from svcpath.models.resolvers.compare import fixes, line
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
 
@@ -31,7 +31,7 @@ class ResolverResult(msgspec.Struct, frozen=True):
     name: str
     resolver: str
     resolution: Resolution
-    mends: tuple[Mend, ...] = ()
+    fixes: tuple[Fix, ...] = ()
 
     @property
     def outcome(self) -> LookupOutcome | None:
@@ -75,7 +75,7 @@ def look(client: Client, world: World) -> list[ResolverResult]:
         lines = tuple(line(resolver, name, surroundings, world) for resolver in chosen)
         # Each change is a lookup for each resolver: only where one of them fails.
         fails = any(entry.resolves is False for entry in lines)
-        helping = mends(name, surroundings, world, lines) if fails else ()
+        helping = fixes(name, surroundings, world, lines) if fails else ()
         seen.extend(ResolverResult(name, entry.resolver, entry.resolution, helping) for entry in lines)
     return seen
 
@@ -164,7 +164,7 @@ def _failure(
         ),
         confidence=Confidence.SUPPORTED,
         details=_details(code, failing, working),
-        remedy=_mend(code, failing),
+        remedy=_fix(code, failing),
         share="every lookup of this name"
         if not working
         else f"clients with {', '.join(one.resolver for one in failing)}",
@@ -233,11 +233,11 @@ def _details(code: str, failing: list[ResolverResult], working: list[ResolverRes
     return tuple(details)
 
 
-def _mend(code: str, failing: list[ResolverResult]) -> str:
+def _fix(code: str, failing: list[ResolverResult]) -> str:
     """The changes that, re-run through the models, let every resolver succeed; else those that help some."""
     if code == "SP103":
         return 'remove the bad entry "." from the search line (kubelet --resolv-conf) and recreate the Pod'
-    mends = [mend for mend in failing[0].mends if mend.mended]
-    whole = [mend.label for mend in mends if not mend.still and not mend.broken]
-    labels = whole or [f"{mend.label} (for {', '.join(mend.mended)})" for mend in mends]
+    fixes = [fix for fix in failing[0].fixes if fix.fixed]
+    whole = [fix.label for fix in fixes if not fix.still and not fix.broken]
+    labels = whole or [f"{fix.label} (for {', '.join(fix.fixed)})" for fix in fixes]
     return f"{', or '.join(labels)} (each re-run through the models)" if labels else ""
