@@ -78,7 +78,7 @@ class Finding(msgspec.Struct, frozen=True):
     def best(self) -> Hypothesis | None:
         """The hypothesis with the strongest confidence; the first of equals."""
         order = list(Confidence)
-        return min(self.hypotheses, key=lambda one: order.index(one.confidence), default=None)
+        return min(self.hypotheses, key=lambda hypothesis: order.index(hypothesis.confidence), default=None)
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -130,15 +130,15 @@ def answer(judgements: Sequence[CheckResult], *, otherwise: str = "") -> LayerAn
     )
 
 
-def extended(said: LayerAnswer, judgements: Sequence[CheckResult]) -> LayerAnswer:
+def extended(first: LayerAnswer, judgements: Sequence[CheckResult]) -> LayerAnswer:
     """``said`` and what further checks of the same layer say behind it."""
     more = answer(judgements)
     return msgspec.structs.replace(
-        said,
-        findings=(*said.findings, *more.findings),
-        gaps=(*said.gaps, *more.gaps),
-        passes=(*said.passes, *more.passes),
-        looked=said.looked or more.looked,
+        first,
+        findings=(*first.findings, *more.findings),
+        gaps=(*first.gaps, *more.gaps),
+        passes=(*first.passes, *more.passes),
+        looked=first.looked or more.looked,
     )
 
 

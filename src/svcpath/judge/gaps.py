@@ -30,12 +30,12 @@ def unread(observations: Iterable[Observation[Any]]) -> tuple[Gap, ...]:
 
 
 def of_layer(
-    name: LayerName, told: tuple[Gap, ...], met: tuple[Reply, ...], unread: tuple[Gap, ...]
+    name: LayerName, reported: tuple[Gap, ...], met: tuple[Reply, ...], unread: tuple[Gap, ...]
 ) -> tuple[Gap, ...]:
     """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
     kinds could not be read, unless a gap before it has the same command, or speaks of a look that gave nothing for the same
     reason at the same place."""
-    gaps = (*told, *troubles(name, met, told))
+    gaps = (*reported, *troubles(name, met, reported))
     commands = {gap.command for gap in gaps} - {""}
     failures = {_failure(look) for gap in gaps for look in gap.looks}
     new = (gap for gap in unread if gap.layer == name and gap.command not in commands)

@@ -31,17 +31,17 @@ def severity(finding: Finding) -> int:
 
 def tally(
     name: LayerName,
-    said: LayerAnswer,
+    layer: LayerAnswer,
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
 ) -> LayerResult:
     """``said`` is what the layer's own checks looked at, ``findings`` and ``gaps`` all that are counted for it."""
     worst = min(findings, key=severity, default=None)
-    if worst is not None and (worst.status in _BAD or not said.looked):
+    if worst is not None and (worst.status in _BAD or not layer.looked):
         status, sentence = worst.status, worst.sentence
-    elif said.looked:
-        status, sentence = Status.PASS, ", ".join(said.passes)
+    elif layer.looked:
+        status, sentence = Status.PASS, ", ".join(layer.passes)
     else:
-        why = "; ".join(dict.fromkeys(gap.why for gap in said.gaps))
-        status, sentence = Status.NOT_LOOKED_AT, said.otherwise or why or "nothing to look at"
+        why = "; ".join(dict.fromkeys(gap.why for gap in layer.gaps))
+        status, sentence = Status.NOT_LOOKED_AT, layer.otherwise or why or "nothing to look at"
     return LayerResult(name, status, sentence, findings, gaps)

@@ -63,12 +63,12 @@ def _other_families(
 
 def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices: Iterable[EndpointSlice]) -> Plane:
     """Sort a node's tables by kube-proxy's own word (log, configuration), else by what the tables hold."""
-    texts = [one.fact.text for one in logs.present if one.fact.component in ("kube-proxy", "")]
+    texts = [observation.fact.text for observation in logs.present if observation.fact.component in ("kube-proxy", "")]
     log = "\n".join(texts)
-    config: KubeProxyConfig | None = next((one.fact for one in configs.present), None)
+    config: KubeProxyConfig | None = next((observation.fact for observation in configs.present), None)
     found = node_plane([dump.table for dump in node.dumps], log=log, config=config)
     by_table = {id(dump.table): dump for dump in node.dumps}
-    times = times_of([one.fact for one in metrics.present])
+    times = times_of([scrape.fact for scrape in metrics.present])
     if times.last_sync is None and log and (year := _year(logs)):
         synced = last_sync_of_log(log, year)
         if synced is not None:
@@ -84,23 +84,23 @@ def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices:
         release=release_of_log(log),
         times=times,
         rules=_rules(metrics),
-        changes={one.name: at for one in slices if (at := changed_at(one)) is not None},
+        changes={slice_.name: at for slice_ in slices if (at := changed_at(slice_)) is not None},
     )
 
 
 def _rules(metrics: Reply) -> int:
     return sum(
         int(sample.value)
-        for one in metrics.present
-        for sample in one.fact.samples
+        for scrape in metrics.present
+        for sample in scrape.fact.samples
         if sample.name == "kubeproxy_sync_proxy_rules_iptables_total" and sample.labels.get("table") == "nat"
     )
 
 
 def _year(logs: Reply) -> int | None:
     """klog writes no year; only a collected log whose time of collection is known tells it."""
-    for one in logs.present:
-        at = one.provenance.at
+    for log in logs.present:
+        at = log.provenance.at
         if at and at[:4].isdecimal():
             return int(at[:4])
     return None

@@ -69,15 +69,15 @@ def tables_at_hand(nodes: tuple[str, ...], reports: tuple[NodeReport, ...]) -> A
 
 def _tables(node: str, cost: Cost, reports: tuple[NodeReport, ...]) -> Asking[tuple[NodeTables, ...]]:
     replies = yield needs.tables(node, cost)
-    held: dict[str, list[Observation[Any]]] = {}
+    by_node: dict[str, list[Observation[Any]]] = {}
     for reply in replies:
-        for one in reply.present:
-            held.setdefault(one.provenance.node, []).append(one)
+        for dump in reply.present:
+            by_node.setdefault(dump.provenance.node, []).append(dump)
     nodes = yield from ask.nodes()
     named = [report.name for report in reports if report.name]
     return tuple(
-        _node(owner, owner or (named[0] if len(named) == 1 and len(held) == 1 else ""), observations, nodes.present)
-        for owner, observations in sorted(held.items())
+        _node(owner, owner or (named[0] if len(named) == 1 and len(by_node) == 1 else ""), observations, nodes.present)
+        for owner, observations in sorted(by_node.items())
     )
 
 
@@ -86,13 +86,13 @@ def _node(owner: str, name: str, observations: list[Observation[Any]], nodes: Ob
     view = node_view(known[-1].fact) if known else NodeView(name=name)
     dumps: list[TableDump] = []
     unread: list[Gap] = []
-    for one in observations:
+    for observed in observations:
         try:
-            tables = parsed(one.kind, one.fact, name, view.addresses)
+            tables = parsed(observed.kind, observed.fact, name, view.addresses)
         except FormatError as error:
-            unread.append(Gap("dataplane", f"{one.provenance.path}", str(error)))
+            unread.append(Gap("dataplane", f"{observed.provenance.path}", str(error)))
             continue
-        dumps.extend(TableDump(table, one) for table in tables)
+        dumps.extend(TableDump(table, observed) for table in tables)
     return NodeTables(owner, name, view, tuple(dumps), tuple(unread))
 
 

@@ -12,15 +12,15 @@ from svcpath.walk.subjects.target_ports import containers
 
 def probed(pod: Pod, port: int) -> bool:
     """Whether a readiness probe of the Pod goes to this TCP port of it."""
-    return any(port in _probe_ports(one) for one in containers(pod))
+    return any(port in _probe_ports(container) for container in containers(pod))
 
 
 def _probe_ports(container: Container) -> tuple[int, ...]:
     probe = container.readiness_probe
     if probe is None:
         return ()
-    asked = [each.port for each in (probe.http_get, probe.tcp_socket) if each is not None and not each.host]
+    asked = [action.port for action in (probe.http_get, probe.tcp_socket) if action is not None and not action.host]
     asked += [probe.grpc.port] if probe.grpc else []
-    named = {each.name: each.container_port for each in container.ports or () if each.name}
-    numbers = (named.get(one) if isinstance(one, str) and not one.isdigit() else one for one in asked)
-    return tuple(int(one) for one in numbers if one is not None)
+    named = {port.name: port.container_port for port in container.ports or () if port.name}
+    numbers = (named.get(port) if isinstance(port, str) and not port.isdigit() else port for port in asked)
+    return tuple(int(number) for number in numbers if number is not None)

@@ -84,31 +84,31 @@ def _event(pod: Pod, events: tuple[Observation[Event], ...], state: ContainerSta
     try says so itself."""
     if state is not None and state.waiting and state.waiting.reason != "ContainerCreating":
         return ""
-    told = _told(pod, events, _HINDERED)
-    return f": {told}" if told else ""
+    hindrance = _told(pod, events, _HINDERED)
+    return f": {hindrance}" if hindrance else ""
 
 
 def _told(pod: Pod, events: tuple[Observation[Event], ...], reasons: frozenset[str]) -> str:
     """The newest of a Pod's events with one of ``reasons``."""
     about = sorted(
-        (one.fact.at or "", (one.fact.message or one.fact.note or "").strip().rstrip("."))
-        for one in events
-        if one.fact.subject.kind == "Pod" and one.fact.subject.name == pod.name and one.fact.reason in reasons
+        (event.fact.at or "", (event.fact.message or event.fact.note or "").strip().rstrip("."))
+        for event in events
+        if event.fact.subject.kind == "Pod" and event.fact.subject.name == pod.name and event.fact.reason in reasons
     )
     return about[-1][1] if about else ""
 
 
 def _starting(pod: Pod) -> str:
     """The init container that has not ended: the others wait for it. A sidecar (restartPolicy Always) runs on by design."""
-    sidecars = {one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always"}
-    for one in pod.status.init_container_statuses or ():
-        state = one.state
-        if one.name in sidecars and state and state.running:
+    sidecars = {container.name for container in pod.spec.init_containers or () if container.restart_policy == "Always"}
+    for status in pod.status.init_container_statuses or ():
+        state = status.state
+        if status.name in sidecars and state and state.running:
             continue
         if state and state.running:
-            return f"init container {one.name} has not ended"
-        if state and state.waiting and not one.ready:
-            return f"init container {one.name} waits: {state.waiting.reason}"
+            return f"init container {status.name} has not ended"
+        if state and state.waiting and not status.ready:
+            return f"init container {status.name} waits: {state.waiting.reason}"
     return ""
 
 

@@ -55,6 +55,6 @@ def _in_node_network(scene: Scene) -> dict[str, str]:
 
 def _joined(owned: Reply, unowned: Reply) -> Reply:
     """``owned`` with those tables of ``unowned`` that it lacks: tcp6 of the Pod whose tcp shows its address."""
-    held = {name for one in owned.present for name in one.fact.covers}
-    more = tuple(one for one in unowned.present if not held & one.fact.covers)
+    covered = {name for table in owned.present for name in table.fact.covers}
+    more = tuple(table for table in unowned.present if not covered & table.fact.covers)
     return Reply(owned.need, Observations((*owned.present, *more))) if more else owned

@@ -47,13 +47,13 @@ class Link(msgspec.Struct, frozen=True):
     @property
     def over_all_families(self) -> bool:
         """Whether the tables of both families were looked at."""
-        covers = {name for one in self.observations for name in one.fact.covers}
+        covers = {name for table in self.observations for name in table.fact.covers}
         return {self.protocol.lower(), f"{self.protocol.lower()}6"} <= covers
 
     @property
     def empty(self) -> bool:
         """Whether the tables show no open socket at all, as one that was cut off does."""
-        return not any(is_open(socket) for one in self.observations for socket in one.fact.sockets)
+        return not any(is_open(socket) for table in self.observations for socket in table.fact.sockets)
 
     @property
     def place(self) -> str:
@@ -66,13 +66,15 @@ OPEN = (Reach.UNKNOWN, Reach.HALF, Reach.DOUBTED)
 
 def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) -> Link:
     observations: tuple[Observation[SocketTable], ...] = reply.present if reply else ()
-    sockets = tuple(socket for one in observations for socket in one.fact.sockets)
-    covers = frozenset(name for one in observations for name in one.fact.covers)
+    sockets = tuple(socket for table in observations for socket in table.fact.sockets)
+    covers = frozenset(name for table in observations for name in table.fact.covers)
     wanted = {protocol.lower(), f"{protocol.lower()}6"} if endpoint.family != 6 else {f"{protocol.lower()}6"}
     complete = wanted <= covers
-    listeners = [one for one in sockets if is_open(one)]
-    here = tuple(one for one in listeners if one.protocol == protocol and one.local_port == port)
-    others = tuple(sorted({one.local_port for one in listeners if one.protocol == protocol and not _loopback(one)}))
+    listeners = [socket for socket in sockets if is_open(socket)]
+    here = tuple(socket for socket in listeners if socket.protocol == protocol and socket.local_port == port)
+    others = tuple(
+        sorted({socket.local_port for socket in listeners if socket.protocol == protocol and not _loopback(socket)})
+    )
     own = f"{protocol.lower()}6" if endpoint.family == 6 else protocol.lower()
     if any(_takes(socket, endpoint.address) for socket in here):
         reach = Reach.LISTENS
@@ -83,7 +85,9 @@ def link(endpoint: EndpointView, port: int, protocol: str, reply: Reply | None) 
         reach = Reach.HALF
     else:
         reach = _reach(
-            endpoint, here, [one for one in listeners if one.local_port == port and one.protocol != protocol]
+            endpoint,
+            here,
+            [socket for socket in listeners if socket.local_port == port and socket.protocol != protocol],
         )
         pod = endpoint.pod.fact if endpoint.pod else None
         if not listeners and reach is Reach.NOTHING and pod is not None and pod.ready and probed(pod, port):
@@ -137,11 +141,11 @@ Answered = dict[tuple[str, str, int], Observation[object]]
 def answered(attempts: Reply) -> Answered:
     """Addresses and ports to which a recorded connection succeeded: somebody listened there."""
     answered: Answered = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
             if attempt.outcome in ("ok", "http-error", "tls-error"):
                 place = (attempt.protocol, canonical(attempt.address or attempt.host), attempt.port)
-                answered.setdefault(place, one)
+                answered.setdefault(place, recorded)
     return answered
 
 

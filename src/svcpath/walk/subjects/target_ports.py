@@ -10,7 +10,7 @@ from svcpath.evidence.facts.kubernetes import Container, ContainerPort, Pod, Ser
 
 
 def containers(pod: Pod) -> tuple[Container, ...]:
-    sidecars = tuple(one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
+    sidecars = tuple(container for container in pod.spec.init_containers or () if container.restart_policy == "Always")
     return (*(pod.spec.containers or ()), *sidecars)
 
 
@@ -46,7 +46,11 @@ _PROXIES = frozenset({"istio-proxy", "linkerd-proxy", "kuma-sidecar", "consul-da
 
 def mesh_proxy(pod: Pod | None) -> str:
     """The container of a mesh that accepts in the application's place; empty where there is none."""
-    return next((one.name for one in containers(pod) if one.name in _PROXIES), "") if pod is not None else ""
+    return (
+        next((container.name for container in containers(pod) if container.name in _PROXIES), "")
+        if pod is not None
+        else ""
+    )
 
 
 def of_the_mesh(number: int) -> bool:

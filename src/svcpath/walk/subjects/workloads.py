@@ -23,4 +23,4 @@ def is_mine(view: Scene, workload: Workload) -> bool:
     if not view.request.service:
         return True
     backends = [endpoint.pod.fact.labels for endpoint in view.endpoints if endpoint.pod]
-    return any(label_selector_matches(workload.spec.selector, each) for each in backends)
+    return any(label_selector_matches(workload.spec.selector, labels) for labels in backends)

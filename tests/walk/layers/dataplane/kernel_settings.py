@@ -13,11 +13,11 @@ from tests.walk.layers.pod.routes import CLIENT_ADDRESS
 def full_connection_table(node: str, message: str = "Readiness probe failed: context deadline exceeded") -> Cluster:
     """Both Pods on w1 and not ready; ``node`` has a full connection tracking table."""
     made = cluster(2)
-    for one in made.of("Pod"):
-        name = one["metadata"]["name"]
-        one["spec"]["nodeName"] = "w1"
-        one["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
-        one["status"]["containerStatuses"][0]["ready"] = False
+    for item in made.of("Pod"):
+        name = item["metadata"]["name"]
+        item["spec"]["nodeName"] = "w1"
+        item["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
+        item["status"]["containerStatuses"][0]["ready"] = False
         made.add(
             {
                 "apiVersion": "v1",

@@ -11,7 +11,7 @@ from tests.walk.layers.inputs import broken, sound
 def _cilium(*backends: str) -> Cluster:
     made = cluster().settle()
     made.drop("Service")
-    rows = [f"{number} => {each}:8080/TCP (active)" for number, each in enumerate(backends, start=1)]
+    rows = [f"{number} => {backend}:8080/TCP (active)" for number, backend in enumerate(backends, start=1)]
     made.files["w1/cilium-service-list.txt"] = (
         "ID   Frontend          Service Type   Backend\n"
         f"7    10.96.10.1:80/TCP   ClusterIP      {rows[0]}\n" + "".join(f"{'':40}{row}\n" for row in rows[1:])

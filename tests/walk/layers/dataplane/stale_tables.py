@@ -12,8 +12,8 @@ def _twin(made: Cluster, address: str) -> Cluster:
     """Another Service that sends to ``address`` all the while: its rules name the same Pod and port."""
     six = ":" in address
     ip = "fd00:96::99" if six else "10.96.10.99"
-    made.add(service("twin", clusterIP=ip, selector=None))
-    made.add(endpoint_slice("twin-1", "twin", [endpoint(address)], [{"port": 8080}], managed_by="staff"))
+    made.add(service("other", clusterIP=ip, selector=None))
+    made.add(endpoint_slice("other-1", "other", [endpoint(address)], [{"port": 8080}], managed_by="staff"))
     return made
 
 
@@ -24,7 +24,7 @@ def _older(now: int, before: int, *, dual: bool = False) -> Cluster:
 
     def only(count: int) -> None:
         gone = {f"web-{number}" for number in range(count + 1, 9)}
-        made.objects = [one for one in every if one["kind"] != "Pod" or one["metadata"]["name"] not in gone]
+        made.objects = [item for item in every if item["kind"] != "Pod" or item["metadata"]["name"] not in gone]
         made.settle()
 
     only(before)
@@ -32,12 +32,12 @@ def _older(now: int, before: int, *, dual: bool = False) -> Cluster:
     if dual:
         made.files["w1.ip6tables-save.txt"] = iptables(made.objects, 6)
     only(now)
-    made.sockets = {name: held for name, held in made.sockets.items() if any(name == each for each in _pods(made))}
+    made.sockets = {name: tables for name, tables in made.sockets.items() if any(name == pod for pod in _pods(made))}
     return made
 
 
 def _pods(made: Cluster) -> list[str]:
-    return [one["metadata"]["name"] for one in made.of("Pod")]
+    return [pod["metadata"]["name"] for pod in made.of("Pod")]
 
 
 @broken("fault", "dataplane", "SP603", "STALE", "10.244.1.13:8080", "1/3")

@@ -58,7 +58,7 @@ def _diagnose(before: str, saved: str = SAVED) -> Report:
 def test_rules_of_another_mode_lead_over_what_they_make_of_the_table() -> None:
     report = _diagnose(LEFT)
     assert (report.verdict.status, report.verdict.layer, report.verdict.code) == ("fault", "dataplane", "SP607")
-    assert "SP603" in {one.code for one in report.findings}
+    assert "SP603" in {found.code for found in report.findings}
 
 
 def test_rules_of_another_mode_for_another_address_change_nothing() -> None:

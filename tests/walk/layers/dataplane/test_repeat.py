@@ -20,7 +20,7 @@ CALICO = case("57-calico-bpf-dead-node-backend").files
 
 NFT = recording_files("nftables")
 SAVED = recording_files("iptables")
-ECHO, WRONG, EMPTY = (Frontend(f"10.96.{one}", "TCP", 80) for one in ("28.101", "225.249", "78.144"))
+ECHO, WRONG, EMPTY = (Frontend(f"10.96.{ending}", "TCP", 80) for ending in ("28.101", "225.249", "78.144"))
 POD = "10.244.2.4"
 
 
@@ -72,7 +72,7 @@ def test_a_backend_is_shown_for_its_own_frontend_alone(
         assert not _run(repeat.of_backend(dialect, f"{service}x", frontend, backend), files, tmp_path / "service")
 
 
-FRONTENDS = [(each[0], each[1], each[3]) for each in BACKENDS] + [
+FRONTENDS = [(row[0], row[1], row[3]) for row in BACKENDS] + [
     (Dialect.NFTABLES, _one(NFT, "w1.nft-ruleset"), EMPTY),
     (Dialect.IPTABLES, _one(SAVED, "w1.iptables"), EMPTY),
 ]

@@ -29,14 +29,14 @@ class Clocked:
         self.later = later
 
     def observe(self, needs: Sequence[Need]) -> list[tuple[Observation[Any], ...]]:
-        return [tuple(self._read(one) for one in found) for found in self.held.observe(needs)]
+        return [tuple(self._read(observation) for observation in found) for found in self.held.observe(needs)]
 
-    def _read(self, one: Observation[Any]) -> Observation[Any]:
+    def _read(self, observation: Observation[Any]) -> Observation[Any]:
         if self.later is None:
-            return one
-        second = int(self.later) if one.kind in TABLES else 0
-        where = msgspec.structs.replace(one.provenance, at=f"2026-11-30T10:00:{second:02d}Z")
-        return dataclasses.replace(one, provenance=where)
+            return observation
+        second = int(self.later) if observation.kind in TABLES else 0
+        where = msgspec.structs.replace(observation.provenance, at=f"2026-11-30T10:00:{second:02d}Z")
+        return dataclasses.replace(observation, provenance=where)
 
 
 def stale(later: float | None) -> Report:
@@ -54,5 +54,5 @@ def stale(later: float | None) -> Report:
 def test_drift_is_proven_where_slices_and_table_were_read_together(later: float | None, confidence: str) -> None:
     report = stale(later)
     assert (report.verdict.status, report.verdict.code, report.verdict.confidence) == ("fault", "SP603", confidence)
-    said = b"30 s apart" in encode(report)
-    assert said is (confidence == "supported")
+    printed = b"30 s apart" in encode(report)
+    assert printed is (confidence == "supported")

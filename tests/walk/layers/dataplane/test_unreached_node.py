@@ -61,13 +61,13 @@ def _diagnosed(trouble: Trouble, *, sick: bool = True, sockets: bool = True) -> 
 def test_a_node_that_no_command_reaches_leaves_the_verdict_open_and_says_what_to_see(why: str, sick: bool) -> None:
     report = _diagnosed(Trouble(Reason.UNREACHED, why), sick=sick)
     assert (report.verdict.status, report.verdict.layer, report.verdict.code) == ("inconclusive", None, "SP624")
-    found = next(one for one in report.findings if one.code == "SP624")
+    found = next(found for found in report.findings if found.code == "SP624")
     assert "node w1" in found.sentence
-    causes = [one.cause for one in found.hypotheses]
+    causes = [hypothesis.cause for hypothesis in found.hypotheses]
     assert "connection tracking" in causes[0]
     assert found.hypotheses[0].disproof is not None
     assert "nf_conntrack_count" in found.hypotheses[0].disproof
-    assert {one.confidence for one in found.hypotheses} == {"possible"}
+    assert {hypothesis.confidence for hypothesis in found.hypotheses} == {"possible"}
     assert ("not ready" in found.sentence) is sick
 
 
@@ -78,4 +78,4 @@ def test_a_look_that_was_not_allowed_says_nothing_of_the_node(reason: Reason) ->
 
 
 def test_where_no_command_works_anywhere_the_node_is_not_singled_out() -> None:
-    assert "SP624" not in {one.code for one in _diagnosed(LATE, sockets=False).findings}
+    assert "SP624" not in {found.code for found in _diagnosed(LATE, sockets=False).findings}

@@ -93,14 +93,14 @@ def _dropping(policy: str) -> Cluster:
     )
     made.get("Service")["status"] = {"loadBalancer": {"ingress": [{"ip": "192.0.2.128"}]}}
     made.settle()
-    said = '--comment "shop/web has no local endpoints"'
+    comment = '--comment "shop/web has no local endpoints"'
     into = "-m conntrack --ctstate NEW -j KUBE-EXTERNAL-SERVICES"
     drops = [
         ":KUBE-EXTERNAL-SERVICES - [0:0]",
         f"-A INPUT {into}",
         f"-A FORWARD {into}",
-        f"-A KUBE-EXTERNAL-SERVICES -d 192.0.2.128/32 -p tcp -m comment {said} -m tcp --dport 9443 -j DROP",
-        f"-A KUBE-EXTERNAL-SERVICES -p tcp -m comment {said} -m addrtype --dst-type LOCAL -m tcp --dport 31443 -j DROP",
+        f"-A KUBE-EXTERNAL-SERVICES -d 192.0.2.128/32 -p tcp -m comment {comment} -m tcp --dport 9443 -j DROP",
+        f"-A KUBE-EXTERNAL-SERVICES -p tcp -m comment {comment} -m addrtype --dst-type LOCAL -m tcp --dport 31443 -j DROP",
     ]
     rules = iptables(made.objects, 4).replace(
         ":KUBE-FORWARD - [0:0]", "\n".join([":KUBE-FORWARD - [0:0]", drops[0]]), 1

@@ -41,7 +41,7 @@ def deployment_that_is_complete() -> Cluster:
 @sound()
 def stateful_set_behind_a_headless_service() -> Cluster:
     made = cluster(clusterIP="None", clusterIPs=["None"], ports=[port(8080, 8080)])
-    for one in made.of("Pod"):
-        one["spec"]["hostname"], one["spec"]["subdomain"] = one["metadata"]["name"], "web"
+    for pod in made.of("Pod"):
+        pod["spec"]["hostname"], pod["spec"]["subdomain"] = pod["metadata"]["name"], "web"
     made.add(workload("StatefulSet"))
     return made.settle()

@@ -12,9 +12,9 @@ from tests.walk.layers.inputs import broken, sound
 @broken("fault", "pod", "SP505", "CrashLoopBackOff")
 def published_before_ready_and_crashing() -> Cluster:
     made = cluster(sockets=False, publishNotReadyAddresses=True)
-    for one in made.of("Pod"):
-        one["status"]["conditions"][0]["status"] = "False"
-        one["status"]["containerStatuses"][0] = {
+    for pod in made.of("Pod"):
+        pod["status"]["conditions"][0]["status"] = "False"
+        pod["status"]["containerStatuses"][0] = {
             "name": "main",
             "ready": False,
             "restartCount": 5,

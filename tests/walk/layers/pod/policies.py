@@ -97,15 +97,15 @@ def an_ingress_policy_for_the_services_port() -> Cluster:
 @sound(client=CLIENT)
 def an_ingress_policy_for_a_sidecars_named_port() -> Cluster:
     made = cluster(ports=[port(80, "proxy")])
-    for one in made.of("Pod"):
+    for item in made.of("Pod"):
         sidecar = {"name": "proxy", "restartPolicy": "Always", "ports": [{"containerPort": 15006, "name": "proxy"}]}
-        one["spec"]["initContainers"] = [sidecar]
+        item["spec"]["initContainers"] = [sidecar]
     for name in made.sockets:
         made.sockets[name] = [("tcp", "0.0.0.0", 15006)]
     made.add(policy_for({"app": "web"}, ingress=[{"ports": [{"port": "proxy"}]}]))
     with_client(made)
-    for one in made.of("EndpointSlice"):
-        one["ports"] = [{"name": "", "port": 15006, "protocol": "TCP"}]
+    for slice_ in made.of("EndpointSlice"):
+        slice_["ports"] = [{"name": "", "port": 15006, "protocol": "TCP"}]
     return made
 
 

@@ -45,9 +45,9 @@ def _made(*rows: dict[str, Any], w1: tuple[str, ...] = (), w2: tuple[str, ...] =
     """A client on w1, backends on w1 and w2, both nodes' routes, and what ``rows`` say of its connections."""
     made = cluster()
     made.add(pod("client", (CLIENT_ADDRESS,), labels={"app": "client"}, node="w1"))
-    for one in made.of("Node"):
-        own = one["metadata"]["name"][-1]
-        one.setdefault("spec", {})["podCIDRs"] = [f"10.244.{own}.0/24"]
+    for node in made.of("Node"):
+        own = node["metadata"]["name"][-1]
+        node.setdefault("spec", {})["podCIDRs"] = [f"10.244.{own}.0/24"]
     attempts = [{"client": "shop/client", "port": 8080, **row} for row in rows]
     made.files["client.attempts.json"] = json.dumps({"schema": "svcpath.attempts/v1", "attempts": attempts})
     made.files["w1.routes.txt"] = _routes("w1", *w1)

@@ -44,7 +44,7 @@ class Unread:
 def _found(outcome: str, trouble: Trouble | None) -> records.Finding:
     report = diagnose(Unread(outcome, trouble), "svc/web", namespace="shop", client="pod/client")
     assert report.verdict.status == "fault", report.verdict
-    return next(one for one in report.findings if one.code == report.verdict.code)
+    return next(found for found in report.findings if found.code == report.verdict.code)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def _found(outcome: str, trouble: Trouble | None) -> records.Finding:
 def test_the_node_is_supported_as_a_cause_and_one_command_decides(outcome: str, why: str) -> None:
     rival = _found(outcome, Trouble(Reason.UNREACHED, why)).hypotheses[1]
     assert (rival.confidence, rival.cause.partition(" is ")[0]) == ("supported", "node w2")
-    assert [one.sentence for one in rival.supports] == [
+    assert [shown.sentence for shown in rival.supports] == [
         "no connection to 10.244.2.12 got through",
         f"a command in web-2 on node w2: {why}",
     ]
@@ -69,9 +69,11 @@ def test_the_node_is_supported_as_a_cause_and_one_command_decides(outcome: str, 
 @pytest.mark.parametrize("reason", [None, Reason.DENIED, Reason.NOT_ALLOWED])
 def test_a_node_that_was_not_asked_or_answered_is_not_named(reason: Reason | None) -> None:
     trouble = Trouble(reason, "the API server does not reach the kubelet, one could think") if reason else None
-    assert not [one for one in _found("timeout", trouble).hypotheses if one.cause.startswith("node ")]
+    assert not [
+        hypothesis for hypothesis in _found("timeout", trouble).hypotheses if hypothesis.cause.startswith("node ")
+    ]
 
 
 def test_a_refusal_comes_from_somebody_so_the_node_is_not_named() -> None:
     found = _found("refused", Trouble(Reason.UNREACHED, "the command did not end in 15 s"))
-    assert not [one for one in found.hypotheses if one.cause.startswith("node ")]
+    assert not [hypothesis for hypothesis in found.hypotheses if hypothesis.cause.startswith("node ")]

@@ -11,14 +11,14 @@ from tests.walk.layers.pod import routes
 
 def rival(made: Cluster) -> records.Hypothesis:
     report = made.diagnose("svc/web", client="pod/client")
-    (found,) = [one for one in report.findings if one.code == "SP508"]
+    (found,) = [found for found in report.findings if found.code == "SP508"]
     return found.hypotheses[1]
 
 
 def test_a_narrow_interface_is_supported_by_both_nodes_mtus_and_a_ping_refutes_it() -> None:
     found = rival(routes.large_packets_are_lost_where_an_interface_is_narrow())
     assert found.confidence == "supported"
-    assert [one.sentence for one in found.supports] == [
+    assert [shown.sentence for shown in found.supports] == [
         "MTU: cni0 of node w1 1500, eth0 of node w1 1500",
         "MTU: eth0 of node w2 1400, cni0 of node w2 1500",
     ]

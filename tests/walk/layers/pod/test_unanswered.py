@@ -31,7 +31,7 @@ class _Dialled:
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observation[Any], ...]]:
         met = self._inner.observe(needs)
         return [
-            (self._attempts,) if need.kind is Kind.ATTEMPTS else each for need, each in zip(needs, met, strict=True)
+            (self._attempts,) if need.kind is Kind.ATTEMPTS else reply for need, reply in zip(needs, met, strict=True)
         ]
 
 
@@ -58,7 +58,7 @@ def test_backends_that_stay_silent_are_a_fault_of_the_pod_layer() -> None:
 def test_one_silent_backend_of_two_is_a_fault_for_its_share() -> None:
     report = _diagnose(ANSWERS, SILENT)
     assert report.verdict.status == "fault"
-    assert [one.share for one in report.findings if one.code == "SP506"] == ["1 of 2 backends"]
+    assert [found.share for found in report.findings if found.code == "SP506"] == ["1 of 2 backends"]
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def dual_stack_service_over_an_ipv4_listener() -> Cluster:
 @broken("fault", "ports", "SP405", "IPv4")
 def v6_only_bind_on_dual_stack() -> Cluster:
     made = cluster(dual=True, sockets=False)
-    for one in made.of("Pod"):
-        name = one["metadata"]["name"]
+    for pod in made.of("Pod"):
+        name = pod["metadata"]["name"]
         made.files[f"{name}.ss.txt"] = (
             "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
             "tcp   LISTEN 0      511             [::]:8080         [::]:*    ino:4711 sk:1 v6only:1 <->\n"
@@ -94,8 +94,8 @@ def loopback_beside_the_real_listener() -> Cluster:
 @sound()
 def listener_bound_to_the_pods_own_address() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        made.sockets[one["metadata"]["name"]] = [("tcp", one["status"]["podIP"], 8080)]
+    for pod in made.of("Pod"):
+        made.sockets[pod["metadata"]["name"]] = [("tcp", pod["status"]["podIP"], 8080)]
     return made.settle()
 
 
@@ -151,8 +151,8 @@ def both_protocols_of_one_number_are_served() -> Cluster:
 
 def _meshed(*sockets: tuple[str, str, int]) -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        one["spec"]["initContainers"] = [{"name": "istio-proxy", "restartPolicy": "Always", "image": "example/proxy:1"}]
+    for pod in made.of("Pod"):
+        pod["spec"]["initContainers"] = [{"name": "istio-proxy", "restartPolicy": "Always", "image": "example/proxy:1"}]
     for name in made.sockets:
         made.sockets[name] = [("tcp", "0.0.0.0", 15006), ("tcp", "0.0.0.0", 15021), *sockets]
     return made.settle()

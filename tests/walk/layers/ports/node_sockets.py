@@ -33,11 +33,11 @@ def _host_network(target: int) -> Cluster:
 
 def _on_the_host(*open_: int) -> Cluster:
     made = cluster(0, ports=[port(80, "http", "http")])
-    for number, each in enumerate((9001, 9002), start=1):
-        made.add(pod(f"web-{number}", ("10.0.0.11",), ports=(("http", each, "TCP"),), hostNetwork=True))
+    for number, listening in enumerate((9001, 9002), start=1):
+        made.add(pod(f"web-{number}", ("10.0.0.11",), ports=(("http", listening, "TCP"),), hostNetwork=True))
     made.files["w1/ss-lntup.txt"] = (
         "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
-        + "".join(f"tcp   LISTEN 0      128    10.0.0.11:{each} 0.0.0.0:*\n" for each in (22, *open_))
+        + "".join(f"tcp   LISTEN 0      128    10.0.0.11:{number} 0.0.0.0:*\n" for number in (22, *open_))
     )
     return made.settle()
 

@@ -17,28 +17,28 @@ def named() -> Cluster:
 @broken("warning", "ports", "SP402", "2 of 4 Pods", '"http"')
 def half_the_pods_lack_the_named_port() -> Cluster:
     made = cluster(4, ports=[port(80, "http", "http")])
-    for one in made.of("Pod")[:2]:
-        one["spec"]["containers"][0]["ports"][0]["name"] = "web"
+    for pod in made.of("Pod")[:2]:
+        pod["spec"]["containers"][0]["ports"][0]["name"] = "web"
     return made.settle()
 
 
 @broken("fault", "ports", "SP401", '"http"', "UDP")
 def named_port_has_the_other_protocol() -> Cluster:
     made = named()
-    for one in made.of("Pod"):
-        one["spec"]["containers"][0]["ports"][0]["protocol"] = "UDP"
+    for pod in made.of("Pod"):
+        pod["spec"]["containers"][0]["ports"][0]["protocol"] = "UDP"
     return made.settle()
 
 
 def three_ports() -> Cluster:
     made = cluster(ports=[port(80, "http", "http"), port(443, 8443, "https"), port(9090, "metrics", "metrics")])
-    for one in made.of("Pod"):
-        one["spec"]["containers"][0]["ports"] = [
+    for pod in made.of("Pod"):
+        pod["spec"]["containers"][0]["ports"] = [
             {"name": "http", "containerPort": 8080},
             {"containerPort": 8443},
             {"name": "metrics", "containerPort": 9100},
         ]
-        made.sockets[one["metadata"]["name"]] = [("tcp", "0.0.0.0", number) for number in (8080, 8443, 9100)]
+        made.sockets[pod["metadata"]["name"]] = [("tcp", "0.0.0.0", number) for number in (8080, 8443, 9100)]
     return made
 
 
@@ -81,16 +81,16 @@ def undeclared_target_port_without_socket_lists() -> Cluster:
 @sound()
 def undeclared_target_port_that_the_readiness_probe_uses() -> Cluster:
     made = cluster(sockets=False, ports=[port(80, 18080)])
-    for one in made.of("Pod"):
-        one["spec"]["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/", "port": 18080}}
+    for pod in made.of("Pod"):
+        pod["spec"]["containers"][0]["readinessProbe"] = {"httpGet": {"path": "/", "port": 18080}}
     return made.settle()
 
 
 @sound()
 def pods_that_declare_no_port_at_all() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        del one["spec"]["containers"][0]["ports"]
+    for pod in made.of("Pod"):
+        del pod["spec"]["containers"][0]["ports"]
     return made.settle()
 
 
@@ -126,14 +126,14 @@ def the_only_pod_with_the_named_port_is_not_ready() -> Cluster:
 
 def _proxied(**init: Obj | str) -> Cluster:
     made = cluster(ports=[port(80, "proxy")])
-    for one in made.of("Pod"):
+    for pod in made.of("Pod"):
         started = {"name": "proxy", "ports": [{"containerPort": 15006, "name": "proxy", "protocol": "TCP"}], **init}
-        one["spec"]["initContainers"] = [started]
+        pod["spec"]["initContainers"] = [started]
     for name in made.sockets:
         made.sockets[name] = [("tcp", "0.0.0.0", 15006)]
     made.settle()
-    for one in made.of("EndpointSlice"):
-        one["ports"] = [{"name": "", "port": 15006, "protocol": "TCP"}] if init else None
+    for slice_ in made.of("EndpointSlice"):
+        slice_["ports"] = [{"name": "", "port": 15006, "protocol": "TCP"}] if init else None
     return made
 
 

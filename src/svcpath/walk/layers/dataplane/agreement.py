@@ -54,7 +54,7 @@ def compare(view: Scene, service: Service, node: NodeTables, plane: Plane) -> li
         report = drift(
             dump.table,
             [service],
-            [one.fact for one in view.slices],
+            [slice_.fact for slice_ in view.slices],
             node.view,
             times=plane.times,
             complete=False,
@@ -70,37 +70,37 @@ def check(view: Scene, service: Service, compared: list[Compared]) -> CheckResul
     gaps: list[Gap] = []
     phrases: list[str] = []
     seen: set[tuple[str, DifferenceKind, object, object]] = set()
-    for one in compared:
-        rows = [row for row in one.report.rows if row.kind in CODES and _concerns(view, service, row)]
+    for comparison in compared:
+        rows = [row for row in comparison.report.rows if row.kind in CODES and _concerns(view, service, row)]
         for row in rows:
-            key = (one.node.label, row.kind, row.frontend, row.backend)
+            key = (comparison.node.label, row.kind, row.frontend, row.backend)
             if key not in seen:
                 seen.add(key)
-                findings.append(_finding(view, one, row))
+                findings.append(_finding(view, comparison, row))
         mine = {
             item.frontend
-            for item in expected(service, [each.fact for each in view.slices], one.node.view)
-            if (6 if ":" in item.frontend.address else 4) in one.dump.table.families
+            for item in expected(service, [slice_.fact for slice_ in view.slices], comparison.node.view)
+            if (6 if ":" in item.frontend.address else 4) in comparison.dump.table.families
         }
-        if one.report.undecided and not rows:
-            findings.append(_undecided(one))
-        elif taken := redirected(one, mine):
-            phrases.append(f"{one.node.label}: {taken}")
+        if comparison.report.undecided and not rows:
+            findings.append(_undecided(comparison))
+        elif taken := redirected(comparison, mine):
+            phrases.append(f"{comparison.node.label}: {taken}")
         elif not rows and mine:
-            phrases.append(agrees(view, service, one))
-            if not one.plane.left:
-                findings.extend(no_reject(view, service, one))
+            phrases.append(agrees(view, service, comparison))
+            if not comparison.plane.left:
+                findings.extend(no_reject(view, service, comparison))
         gaps.extend(
-            Gap("dataplane", f"{gap.text} on {one.node.label}", "the dump does not hold it")
-            for gap in one.report.not_covered
+            Gap("dataplane", f"{gap.text} on {comparison.node.label}", "the dump does not hold it")
+            for gap in comparison.report.not_covered
             if gap.frontend is None
         )
     return CheckResult(tuple(findings), tuple(gaps), "; ".join(dict.fromkeys(phrases)), looked=bool(compared))
 
 
-def is_right(view: Scene, service: Service, one: Compared) -> bool:
+def is_right(view: Scene, service: Service, comparison: Compared) -> bool:
     """Whether the table in use holds for this Service what its slices ask."""
-    return not one.report.undecided and not any(_concerns(view, service, row) for row in one.report.rows)
+    return not comparison.report.undecided and not any(_concerns(view, service, row) for row in comparison.report.rows)
 
 
 def _concerns(view: Scene, service: Service, row: Difference) -> bool:
@@ -125,12 +125,12 @@ def _is_of(service: Service, owner: str, frontend: Frontend) -> bool:
     if owner:
         return False
     status = service.status.load_balancer if service.status else None
-    balanced = {each.ip for each in (status.ingress if status else None) or ()}
-    others = {canonical(each) for each in (*(service.spec.external_ips or ()), *balanced) if each}
+    balanced = {ingress.ip for ingress in (status.ingress if status else None) or ()}
+    others = {canonical(address) for address in (*(service.spec.external_ips or ()), *balanced) if address}
     return frontend.address in others or frontend.port in {port.node_port for port in service.ports if port.node_port}
 
 
-def _finding(view: Scene, one: Compared, row: Difference) -> Finding:
+def _finding(view: Scene, comparison: Compared, row: Difference) -> Finding:
     code = CODES[row.kind]
     if row.cause is StaleCause.LATE and row.kind in (
         DifferenceKind.STALE,
@@ -142,50 +142,50 @@ def _finding(view: Scene, one: Compared, row: Difference) -> Finding:
     status = Status.FAIL if row.kind in BREAKS or _masquerade_breaks(row) else Status.WARN
     frontend = row.frontend
     place = str(frontend) if frontend else "every Service"
-    if _from_inside_alone(view, one, row):
+    if _from_inside_alone(view, comparison, row):
         # The outside's traffic is dropped as the policy asks (SP608 says so); few clients inside use such an address.
         status = Status.WARN
         place += " from inside the cluster"
     slices = tuple(
         Evidence(
-            f"slice {each.fact.name} does not list {row.backend}"
+            f"slice {slice_.fact.name} does not list {row.backend}"
             if row.kind is DifferenceKind.STALE and not row.note
-            else f"slice {each.fact.name}",
-            each,
+            else f"slice {slice_.fact.name}",
+            slice_,
         )
-        for each in view.slices
-        if not row.slice or each.fact.name == row.slice
+        for slice_ in view.slices
+        if not row.slice or slice_.fact.name == row.slice
     )
-    names = {"raw_check": _check(one, row), "port": frontend.port if frontend else 0}
-    late = apart(row.kind, one.dump.observation, view.slices)
+    names = {"raw_check": _check(comparison, row), "port": frontend.port if frontend else 0}
+    late = apart(row.kind, comparison.dump.observation, view.slices)
     return finding(
         code,
         status,
-        f"{one.node.label}: {_sentence(row, place, _given(view, one, row))}",
-        evidence=(rule_at(one, row.rule), *slices[:3]),
-        confidence=Confidence.SUPPORTED if one.report.undecided or late else Confidence.PROVEN,
-        details=(*_details(row, one), *((late,) if late else ())),
+        f"{comparison.node.label}: {_sentence(row, place, _given(view, comparison, row))}",
+        evidence=(rule_at(comparison, row.rule), *slices[:3]),
+        confidence=Confidence.SUPPORTED if comparison.report.undecided or late else Confidence.PROVEN,
+        details=(*_details(row, comparison), *((late,) if late else ())),
         share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
         names=names,
     )
 
 
-def _from_inside_alone(view: Scene, one: Compared, row: Difference) -> bool:
+def _from_inside_alone(view: Scene, comparison: Compared, row: Difference) -> bool:
     """Whether the row is about Pods and the node itself at an outside address that a Local policy closes to the outside,
     and nobody named such a client."""
     if view.service is None or view.request.client or view.request.client_node or TrafficOrigin.EXTERNAL in row.origins:
         return False
     if row.kind not in (DifferenceKind.UNEXPECTED_DROP, DifferenceKind.FRONTEND_MISSING):
         return False
-    for item in expected(view.service, [each.fact for each in view.slices], one.node.view):
+    for item in expected(view.service, [slice_.fact for slice_ in view.slices], comparison.node.view):
         if item.frontend == row.frontend:
             return item.external and item.local_only and not item.local
     return False
 
 
-def _check(one: Compared, row: Difference) -> str:
+def _check(comparison: Compared, row: Difference) -> str:
     """The command that looks at what the row says again."""
-    dialect, frontend = one.dump.table.dialect, row.frontend
+    dialect, frontend = comparison.dump.table.dialect, row.frontend
     if frontend is None or row.kind in WHOLE_TABLE:
         return repeat.listing(dialect, frontend)
     if row.backend is not None and CODES[row.kind] in ("SP603", "SP604"):
@@ -202,12 +202,12 @@ def _percent(row: Difference) -> str:
     return f"{row.share.numerator}/{row.share.denominator}" if row.share is not None else ""
 
 
-def _given(view: Scene, one: Compared, row: Difference) -> str:
+def _given(view: Scene, comparison: Compared, row: Difference) -> str:
     """The backends that the slices give this frontend, as text."""
     service = view.service
     if service is None:
         return ""
-    for item in expected(service, [each.fact for each in view.slices], one.node.view):
+    for item in expected(service, [slice_.fact for slice_ in view.slices], comparison.node.view):
         if item.frontend == row.frontend:
             return ", ".join(str(backend) for backend in item.chosen[:6])
     return ""
@@ -236,33 +236,35 @@ def _sentence(row: Difference, place: str, given: str) -> str:
                 f": {row.note}" if row.note else ""
             )
         case _:
-            said = f" for {backend}" if backend else ""
-            return f"{row.kind.value} at {place}{said}{rule}" + (f": {row.note}" if row.note else "")
+            of_backend = f" for {backend}" if backend else ""
+            return f"{row.kind.value} at {place}{of_backend}{rule}" + (f": {row.note}" if row.note else "")
 
 
-def _details(row: Difference, one: Compared) -> tuple[str, ...]:
+def _details(row: Difference, comparison: Compared) -> tuple[str, ...]:
     match row.cause:
         case StaleCause.LATE:
-            rules = (f"{one.plane.rules} nat rules: full syncs grow with them",) if one.plane.rules else ()
-            return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, one)}", *rules)
+            rules = (
+                (f"{comparison.plane.rules} nat rules: full syncs grow with them",) if comparison.plane.rules else ()
+            )
+            return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, comparison)}", *rules)
         case StaleCause.STUCK:
-            return (f"kube-proxy is stuck: {_sync(row, one)}, longer ago than its sync period",)
+            return (f"kube-proxy is stuck: {_sync(row, comparison)}, longer ago than its sync period",)
         case StaleCause.ALTERED:
             return (
                 "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",
             )
         case _:
-            if row.kind is DifferenceKind.MISSING and row.backend and one.dump.table.dialect is Dialect.IPTABLES:
+            if row.kind is DifferenceKind.MISSING and row.backend and comparison.dump.table.dialect is Dialect.IPTABLES:
                 return ("kube-proxy before #101935 (2021) deduplicated endpoints by IP and lost one of two ports",)
             return ()
 
 
-def _sync(row: Difference, one: Compared) -> str:
+def _sync(row: Difference, comparison: Compared) -> str:
     """ "last sync (09:59:20Z) is older than the slice change (10:00:00Z) and a sync is queued"."""
-    times = one.plane.times
+    times = comparison.plane.times
     if times.last_sync is None:
         return "the slice changed after the last sync"
-    change = one.plane.changes.get(row.slice)
+    change = comparison.plane.changes.get(row.slice)
     changed = f" ({_clock(change)})" if change is not None else ""
     queued = " and a sync is queued" if times.last_queued is not None and times.last_queued > times.last_sync else ""
     return f"last sync ({_clock(times.last_sync)}) is older than the slice change{changed}{queued}"
@@ -272,18 +274,18 @@ def _clock(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%H:%M:%SZ")
 
 
-def _undecided(one: Compared) -> Finding:
-    unread = [each for each in one.report.undecided if each.line]
-    absent = "; ".join(each.text for each in one.report.undecided if not each.line)
-    said = [absent] if absent else []
+def _undecided(comparison: Compared) -> Finding:
+    unread = [gap for gap in comparison.report.undecided if gap.line]
+    absent = "; ".join(gap.text for gap in comparison.report.undecided if not gap.line)
+    parts = [absent] if absent else []
     if unread:
-        lines = "; ".join(f"line {each.line}: {each.text}" for each in unread[:3])
+        lines = "; ".join(f"line {gap.line}: {gap.text}" for gap in unread[:3])
         count = "a line of the table was" if len(unread) == 1 else f"{len(unread)} lines of the table were"
-        said.append(f"{count} not understood ({lines})")
+        parts.append(f"{count} not understood ({lines})")
     return finding(
         "SP615",
         Status.INCONCLUSIVE,
-        f"{one.node.label}: {'; '.join(said)}",
-        evidence=(rule_at(one, one.report.undecided[0].line),),
+        f"{comparison.node.label}: {'; '.join(parts)}",
+        evidence=(rule_at(comparison, comparison.report.undecided[0].line),),
         confidence=None,
     )

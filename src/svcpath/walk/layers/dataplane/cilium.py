@@ -26,18 +26,20 @@ def check(view: Scene, node: str) -> Asking[CheckResult]:
     findings: list[Finding] = []
     addresses = set(view.service.cluster_ips) if view.service else set()
     try:
-        known = {key: value for one in backends.present for key, value in read_backends(one.fact.text)[0].items()}
-        tables = [table for one in lists.present for table in parsed(one.kind, one.fact)]
-        flows = [(entry, one) for one in entries.present for entry in ct_entries(one.fact.text)[0]]
+        known = {key: value for dump in backends.present for key, value in read_backends(dump.fact.text)[0].items()}
+        tables = [table for dump in lists.present for table in parsed(dump.kind, dump.fact)]
+        flows = [(entry, dump) for dump in entries.present for entry in ct_entries(dump.fact.text)[0]]
     except FormatError:
         return CheckResult(looked=False)  # the recogniser's finding names the damaged file
-    for entry, one in flows:
+    for entry, dump in flows:
         for lost in lost_backends([entry], known, tables[0] if tables else None):
             if addresses and entry.destination not in addresses:
                 continue
             tuple_text = f"{host_port(entry.source, entry.source_port)} -> {host_port(entry.destination, entry.destination_port)}"
             remaining = ", ".join(str(backend) for backend in lost.remaining)
-            drops = [each for each in monitors.present if host_port(entry.source, entry.source_port) in each.fact.text]
+            drops = [
+                events for events in monitors.present if host_port(entry.source, entry.source_port) in events.fact.text
+            ]
             findings.append(
                 finding(
                     "SP612",
@@ -46,12 +48,12 @@ def check(view: Scene, node: str) -> Asking[CheckResult]:
                     f"backend map; the service has {len(lost.remaining)} backends ({remaining}): stale CT, not a missing endpoint; "
                     "only that tuple fails",
                     evidence=(
-                        Evidence(f"bpf ct list: {tuple_text} BackendID={lost.backend_id}", one),
+                        Evidence(f"bpf ct list: {tuple_text} BackendID={lost.backend_id}", dump),
                         *(
-                            Evidence(f"backend map: {', '.join(str(key) for key in sorted(known))}", each)
-                            for each in backends.present[:1]
+                            Evidence(f"backend map: {', '.join(str(key) for key in sorted(known))}", dump)
+                            for dump in backends.present[:1]
                         ),
-                        *(Evidence("monitor: Service backend not found", each) for each in drops[:1]),
+                        *(Evidence("monitor: Service backend not found", events) for events in drops[:1]),
                     ),
                     confidence=Confidence.PROVEN if drops else Confidence.SUPPORTED,
                     share=f"the flow from {host_port(entry.source, entry.source_port)}",

@@ -27,10 +27,10 @@ def check(view: Scene, attempts: Reply) -> CheckResult:
     tried: dict[Place, list[bool]] = {}
     quiet: dict[Place, int] = {}
     nodes: dict[str, list[bool]] = {}
-    for one in attempts.present:
-        if not one.fact.repeated:
+    for recorded in attempts.present:
+        if not recorded.fact.repeated:
             continue
-        for attempt in one.fact.attempts:
+        for attempt in recorded.fact.attempts:
             place = (attempt.protocol, canonical(attempt.address or attempt.host), attempt.port)
             if place[1] not in addresses or (place[0], place[2]) not in ports:
                 continue
@@ -49,7 +49,7 @@ def check(view: Scene, attempts: Reply) -> CheckResult:
         phrase = f"{sum(results)} of {len(results)} {what} to {host_port(address, number)} answer"
         if all(results):
             family = 6 if ":" in address else 4
-            backends = sum(1 for each in view.usable_for(ports[protocol, number]) if each.family == family)
+            backends = sum(1 for endpoint in view.usable_for(ports[protocol, number]) if endpoint.family == family)
             if pinned(service):
                 phrase += " (ClientIP affinity: one client address is one sample)"
             elif backends > 1:
@@ -62,8 +62,10 @@ def check(view: Scene, attempts: Reply) -> CheckResult:
         phrases.append(f"answered from the nodes themselves: {matrix}")
     findings, phrase = _judged(view, ported)
     every = (*tried.values(), *nodes.values())
-    held = (*phrases, *((phrase,) if phrase else ()))
-    return CheckResult(findings=findings, phrase=", ".join(held), looked=bool(every) and all(all(one) for one in every))
+    shown = (*phrases, *((phrase,) if phrase else ()))
+    return CheckResult(
+        findings=findings, phrase=", ".join(shown), looked=bool(every) and all(all(results) for results in every)
+    )
 
 
 Ported = dict[Place, tuple[Attempt, Observation[Attempts]]]
@@ -74,12 +76,12 @@ def _node_ports(view: Scene, attempts: Reply, cluster_ips: set[str]) -> Ported:
     numbers = {(port.protocol, port.node_port) for port in view.service_ports if port.node_port}
     backends = {endpoint.address for endpoint in view.distinct}
     found: Ported = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
             address = canonical(attempt.address or attempt.host)
-            asked = one.fact.repeated and (attempt.protocol, attempt.port) in numbers
+            asked = recorded.fact.repeated and (attempt.protocol, attempt.port) in numbers
             if asked and address not in cluster_ips and address not in backends:
-                found[attempt.protocol, address, attempt.port] = (attempt, one)
+                found[attempt.protocol, address, attempt.port] = (attempt, recorded)
     return found
 
 
@@ -88,22 +90,22 @@ def _judged(view: Scene, ported: Ported) -> tuple[tuple[Finding, ...], str]:
     cluster IP does not meet may want it so."""
     answered = [place for place, (attempt, _) in ported.items() if attempt.outcome in _WORKS]
     failed = [
-        (place, held)
-        for place, held in ported.items()
-        if held[0].outcome in ("refused", "timeout", "no-route", "reset")
+        (place, tried)
+        for place, tried in ported.items()
+        if tried[0].outcome in ("refused", "timeout", "no-route", "reset")
     ]
     words = ", ".join(host_port(address, number) for _, address, number in answered)
     phrase = f"node port answers on {words}" if answered else ""
     if not failed:
         return (), phrase
-    (_, address, number), (attempt, one) = failed[0]
+    (_, address, number), (attempt, recorded) = failed[0]
     place = host_port(address, number)
     found = finding(
         "SP623",
         Status.WARN,
         f"node port {place}: {attempt.outcome} from {attempt.client or 'the client'}"
         + (f"; it answers on {words}" if words else ""),
-        evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", one),),
+        evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", recorded),),
         confidence=Confidence.POSSIBLE,
         share=f"{len(failed)} of {len(ported)} node ports that were tried",
         namespace=view.request.client_namespace or view.request.namespace,

@@ -24,40 +24,44 @@ def check(view: Scene, service: Service, observed: tuple[Observation[Any], ...],
     if not observed or not (view.slices or view.slices_reply.absent):
         return CheckResult(looked=False)
     findings: list[Finding] = []
-    slices = [one.fact for one in view.slices]
-    for one in observed:
-        node = NodeView(name=one.provenance.node if one.provenance.node != "?" else "")
+    slices = [slice_.fact for slice_ in view.slices]
+    for listing in observed:
+        node = NodeView(name=listing.provenance.node if listing.provenance.node != "?" else "")
         items = expected(service, slices, node)
-        judged = judge(one.fact.flows, items)
-        findings.extend(_stale(view, judged, one))
-        findings.extend(_untranslated(judged, one))
-        findings.extend(_removed(view, judged, one))
-        findings.extend(_unanswered(_still(judged, attempts), one))
-        findings.extend(_crowded(view, service, judged, items, one))
+        judged = judge(listing.fact.flows, items)
+        findings.extend(_stale(view, judged, listing))
+        findings.extend(_untranslated(judged, listing))
+        findings.extend(_removed(view, judged, listing))
+        findings.extend(_unanswered(_still(judged, attempts), listing))
+        findings.extend(_crowded(view, service, judged, items, listing))
     return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
 def _by_frontend(judged: tuple[Judged, ...], kind: FlowKind) -> dict[Frontend, list[Judged]]:
-    held: dict[Frontend, list[Judged]] = {}
-    for one in judged:
-        if one.kind is kind:
-            held.setdefault(one.frontend, []).append(one)
-    return held
+    found: dict[Frontend, list[Judged]] = {}
+    for flow in judged:
+        if flow.kind is kind:
+            found.setdefault(flow.frontend, []).append(flow)
+    return found
 
 
-def _lines(held: list[Judged]) -> str:
-    return ", ".join(f"line {one.flow.line}" for one in held[:4] if one.flow.line)
+def _lines(flows: list[Judged]) -> str:
+    return ", ".join(f"line {judged.flow.line}" for judged in flows[:4] if judged.flow.line)
 
 
 def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
     findings = []
-    for frontend, held in _by_frontend(judged, FlowKind.STALE_UDP).items():
-        total = sum(1 for one in judged if one.frontend == frontend)
-        right = [one for one in judged if one.frontend == frontend and one.kind is FlowKind.FINE]
-        gone = ", ".join(dict.fromkeys(one.backend.address for one in held))
-        ports = ", ".join(f"sport={one.flow.original.source_port}" for one in held[:4])
-        unreplied = " [UNREPLIED]" if any(one.flow.unreplied for one in held) else ""
-        good = f"; {', '.join(f'sport={one.flow.original.source_port}' for one in right[:4])} is right" if right else ""
+    for frontend, stale in _by_frontend(judged, FlowKind.STALE_UDP).items():
+        total = sum(1 for flow in judged if flow.frontend == frontend)
+        right = [flow for flow in judged if flow.frontend == frontend and flow.kind is FlowKind.FINE]
+        gone = ", ".join(dict.fromkeys(flow.backend.address for flow in stale))
+        ports = ", ".join(f"sport={entry.flow.original.source_port}" for entry in stale[:4])
+        unreplied = " [UNREPLIED]" if any(entry.flow.unreplied for entry in stale) else ""
+        good = (
+            f"; {', '.join(f'sport={entry.flow.original.source_port}' for entry in right[:4])} is right"
+            if right
+            else ""
+        )
         rejects = (
             ("the rules say REJECT, but the flows are older than the rule and are never asked again",)
             if not view.usable
@@ -67,18 +71,18 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
             finding(
                 "SP606",
                 Status.FAIL,
-                f"{len(held)} of {total} UDP entries for {host_port(frontend.address, frontend.port)} still DNAT to {gone}, "
-                f"which is in no slice of {view.named} ({ports}): stale{good}; delete with {delete_command(held[0])}",
+                f"{len(stale)} of {total} UDP entries for {host_port(frontend.address, frontend.port)} still DNAT to {gone}, "
+                f"which is in no slice of {view.named} ({ports}): stale{good}; delete with {delete_command(stale[0])}",
                 evidence=(
-                    Evidence(f"conntrack {_lines(held)}: reply src={gone}, the removed Pod{unreplied}", observed),
-                    *(Evidence(f"slice {one.fact.name} does not list {gone}", one) for one in view.slices[:2]),
+                    Evidence(f"conntrack {_lines(stale)}: reply src={gone}, the removed Pod{unreplied}", observed),
+                    *(Evidence(f"slice {slice_.fact.name} does not list {gone}", slice_) for slice_ in view.slices[:2]),
                 ),
                 confidence=Confidence.PROVEN,
                 details=rejects,
                 explaining=True,
-                share=f"{len(held)} of {total} flows",
+                share=f"{len(stale)} of {total} flows",
                 address=frontend.address,
-                backend=held[0].backend.address,
+                backend=stale[0].backend.address,
                 port=frontend.port,
             )
         )
@@ -87,14 +91,16 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
 
 def _untranslated(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
     findings = []
-    for frontend, held in _by_frontend(judged, FlowKind.UNTRANSLATED_UDP).items():
+    for frontend, untranslated in _by_frontend(judged, FlowKind.UNTRANSLATED_UDP).items():
         findings.append(
             finding(
                 "SP606",
                 Status.FAIL,
-                f"{len(held)} UDP entries for {host_port(frontend.address, frontend.port)} carry no translation: they were "
-                f"made before the node had a rule; delete with {delete_command(held[0])}",
-                evidence=(Evidence(f"conntrack {_lines(held)}: the reply comes from the cluster IP itself", observed),),
+                f"{len(untranslated)} UDP entries for {host_port(frontend.address, frontend.port)} carry no translation: they were "
+                f"made before the node had a rule; delete with {delete_command(untranslated[0])}",
+                evidence=(
+                    Evidence(f"conntrack {_lines(untranslated)}: the reply comes from the cluster IP itself", observed),
+                ),
                 confidence=Confidence.SUPPORTED,
                 address=frontend.address,
                 backend=frontend.address,
@@ -108,25 +114,27 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
     findings = []
     kinds = ((FlowKind.REMOVED_TCP, "not an endpoint any more"), (FlowKind.DRAINING_TCP, "terminating"))
     for kind, word in kinds:
-        for frontend, held in _by_frontend(judged, kind).items():
-            gone = ", ".join(dict.fromkeys(one.backend.address for one in held))
+        for frontend, removed in _by_frontend(judged, kind).items():
+            gone = ", ".join(dict.fromkeys(flow.backend.address for flow in removed))
             fresh = ", ".join(endpoint.address for endpoint in view.usable[:4]) or "none"
-            count = "one ESTABLISHED flow still goes" if len(held) == 1 else f"{len(held)} ESTABLISHED flows still go"
+            count = (
+                "one ESTABLISHED flow still goes" if len(removed) == 1 else f"{len(removed)} ESTABLISHED flows still go"
+            )
             findings.append(
                 finding(
                     "SP703",
                     Status.WARN,
                     f"{count} to {gone} ({word}): expected for TCP; new connections go to {fresh} only",
                     evidence=(
-                        Evidence(f"conntrack {_lines(held)}: ESTABLISHED to {gone}", observed),
-                        *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
+                        Evidence(f"conntrack {_lines(removed)}: ESTABLISHED to {gone}", observed),
+                        *(Evidence(f"slice {slice_.fact.name}", slice_) for slice_ in view.slices[:2]),
                     ),
                     confidence=Confidence.PROVEN,
                     layer="dataplane" if kind is FlowKind.REMOVED_TCP else "lifecycle",
                     cause_layer="lifecycle",
                     remedy="recycle the client's pool, or close on the server at shutdown",
                     address=frontend.address,
-                    backend=held[0].backend.address,
+                    backend=removed[0].backend.address,
                 )
             )
     return findings
@@ -136,19 +144,19 @@ def _still(judged: tuple[Judged, ...], attempts: Reply) -> tuple[Judged, ...]:
     """Without flows that wait for a reply of a backend that answers now: their SYN was sent before (nf_conntrack keeps one
     for two minutes), and what was wrong then is over."""
     newest: dict[tuple[str, int], bool] = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
-            if one.fact.repeated and attempt.protocol == "TCP" and not attempt.padded:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
+            if recorded.fact.repeated and attempt.protocol == "TCP" and not attempt.padded:
                 place = (canonical(attempt.address or attempt.host), attempt.port)
                 good = attempt.outcome in ("ok", "http-error", "tls-error")
                 newest[place] = good and newest.get(place, True)
     return tuple(
-        one
-        for one in judged
-        if one.kind is not FlowKind.RETURN_PATH
+        flow
+        for flow in judged
+        if flow.kind is not FlowKind.RETURN_PATH
         or not (
-            newest.get((one.backend.address, one.backend.port))
-            and newest.get((one.frontend.address, one.frontend.port))
+            newest.get((flow.backend.address, flow.backend.port))
+            and newest.get((flow.frontend.address, flow.frontend.port))
         )
     )
 
@@ -156,29 +164,29 @@ def _still(judged: tuple[Judged, ...], attempts: Reply) -> tuple[Judged, ...]:
 def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
     """SYNs to an endpoint that no reply was seen for, and flows whose replies can't be told apart."""
     findings = []
-    for frontend, held in _by_frontend(judged, FlowKind.RETURN_PATH).items():
-        backends = ", ".join(dict.fromkeys(str(one.backend) for one in held))
-        total = sum(1 for one in judged if one.frontend == frontend)
+    for frontend, waiting in _by_frontend(judged, FlowKind.RETURN_PATH).items():
+        backends = ", ".join(dict.fromkeys(str(flow.backend) for flow in waiting))
+        total = sum(1 for flow in judged if flow.frontend == frontend)
         findings.append(
             finding(
                 "SP621",
                 Status.WARN,
-                f"{len(held)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
+                f"{len(waiting)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
                 "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
-                evidence=(Evidence(f"conntrack {_lines(held)}: SYN_SENT [UNREPLIED]", observed),),
+                evidence=(Evidence(f"conntrack {_lines(waiting)}: SYN_SENT [UNREPLIED]", observed),),
                 confidence=Confidence.POSSIBLE,
                 cause="the reply takes another way, or the backend does not answer",
                 address=frontend.address,
             )
         )
-    for frontend, held in _by_frontend(judged, FlowKind.CLASH).items():
+    for frontend, clashing in _by_frontend(judged, FlowKind.CLASH).items():
         findings.append(
             finding(
                 "SP621",
                 Status.WARN,
-                f"{len(held)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
+                f"{len(clashing)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
                 "conntrack drops the first packet of the second (clash)",
-                evidence=(Evidence(f"conntrack {_lines(held)}: reply tuple of another flow", observed),),
+                evidence=(Evidence(f"conntrack {_lines(clashing)}: reply tuple of another flow", observed),),
                 confidence=Confidence.SUPPORTED,
                 address=frontend.address,
             )
@@ -191,17 +199,17 @@ def _crowded(
 ) -> list[Finding]:
     """All long-lived connections on one backend while others idle, for a port that looks like HTTP/2."""
     findings = []
-    for one in imbalances(judged, items):
-        port = next((each for each in service.ports if each.port == one.frontend.port), None)
+    for imbalance in imbalances(judged, items):
+        port = next((port for port in service.ports if port.port == imbalance.frontend.port), None)
         hint = _long_lived(port.name, port.app_protocol) if port else ""
         if not hint or service.spec.session_affinity == "ClientIP":
             continue
-        busy = ", ".join(f"{backend.address} ({count})" for backend, count in one.connections)
-        total = sum(count for _, count in one.connections)
-        clients = {each.flow.original.source for each in judged if each.frontend == one.frontend}
-        if len(one.connections) != 1 or len(clients) < 2:
+        busy = ", ".join(f"{backend.address} ({count})" for backend, count in imbalance.connections)
+        total = sum(count for _, count in imbalance.connections)
+        clients = {entry.flow.original.source for entry in judged if entry.frontend == imbalance.frontend}
+        if len(imbalance.connections) != 1 or len(clients) < 2:
             continue
-        only, _ = one.connections[0]
+        only, _ = imbalance.connections[0]
         findings.append(
             finding(
                 "SP705",
@@ -210,11 +218,13 @@ def _crowded(
                 f"with long-lived HTTP/2 (port {hint} suggests gRPC); use headless + round_robin, max connection age, or an L7 proxy",
                 evidence=(
                     Evidence(f"conntrack: {busy}", observed),
-                    Evidence(f"{len(one.idle)} endpoints carry no connection", view.slices[0] if view.slices else None),
+                    Evidence(
+                        f"{len(imbalance.idle)} endpoints carry no connection", view.slices[0] if view.slices else None
+                    ),
                 ),
                 confidence=Confidence.SUPPORTED,
                 layer="lifecycle",
-                address=one.frontend.address,
+                address=imbalance.frontend.address,
             )
         )
     return findings

@@ -33,25 +33,25 @@ def settings(
     findings: list[Finding] = []
     kernel = kernel_release(kernels)
     affinity = service is not None and service.spec.session_affinity == "ClientIP"
-    for one in sysctls.present:
-        values: Sysctls = one.fact
+    for observed in sysctls.present:
+        values: Sysctls = observed.fact
         for setting in judge(values, dialect, kernel=kernel, affinity=affinity):
             if setting.weight is Weight.DELAYS:
-                findings.extend(_delay(setting, one, durations))
+                findings.extend(_delay(setting, observed, durations))
             elif setting.weight is Weight.BREAKS and "quiescent" not in setting.key:
-                starves = setting.drops and bool(silent) and one.provenance.node == silent
-                findings.append(_breaks(setting, one, explaining=starves))
+                starves = setting.drops and bool(silent) and observed.provenance.node == silent
+                findings.append(_breaks(setting, observed, explaining=starves))
     judged = bool(sysctls.present) and dialect is not None
     phrase = "kernel settings as they should be" if judged and not findings and service is None else ""
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
 
-def _breaks(setting: Setting, one: Observation[Any], *, explaining: bool = False) -> Finding:
+def _breaks(setting: Setting, observed: Observation[Any], *, explaining: bool = False) -> Finding:
     return finding(
         "SP617",
         Status.FAIL,
         f"{setting.key} is {setting.value}: {setting.says}",
-        evidence=(Evidence(f"{setting.key} = {setting.value}", one),),
+        evidence=(Evidence(f"{setting.key} = {setting.value}", observed),),
         confidence=Confidence.SUPPORTED,
         remedy=f"sysctl -w {setting.key}={setting.wanted}" if setting.wanted else "",
         explaining=explaining,
@@ -59,17 +59,17 @@ def _breaks(setting: Setting, one: Observation[Any], *, explaining: bool = False
     )
 
 
-def _delay(setting: Setting, one: Observation[Any], durations: Reply) -> list[Finding]:
+def _delay(setting: Setting, observed: Observation[Any], durations: Reply) -> list[Finding]:
     """One second more is the first retransmission of a SYN (RFC 6298: the initial timeout is 1 s)."""
     slow: list[float] = []
     total = 0
     seen: Observation[Any] | None = None
-    for each in durations.present:
-        if each.fact.what in ("connect", ""):
-            late = [value for value in each.fact.seconds if 0.95 <= value <= 1.3]
-            quick = [value for value in each.fact.seconds if value < 0.5]
-            if late and len(late) + len(quick) == len(each.fact.seconds):
-                slow, total, seen = late, len(each.fact.seconds), each
+    for timing in durations.present:
+        if timing.fact.what in ("connect", ""):
+            late = [value for value in timing.fact.seconds if 0.95 <= value <= 1.3]
+            quick = [value for value in timing.fact.seconds if value < 0.5]
+            if late and len(late) + len(quick) == len(timing.fact.seconds):
+                slow, total, seen = late, len(timing.fact.seconds), timing
     shown = f"; {len(slow)} of {total} connects take 1 s more (SYN retransmit), not 5 s (a lookup)" if slow else ""
     return [
         finding(
@@ -78,7 +78,7 @@ def _delay(setting: Setting, one: Observation[Any], durations: Reply) -> list[Fi
             f"{'connect time clusters at +1 s, ' if slow else ''}{setting.key.rpartition('.')[2]}={setting.value}: "
             f"{setting.says}{shown}",
             evidence=(
-                Evidence(f"{setting.key} = {setting.value}", one),
+                Evidence(f"{setting.key} = {setting.value}", observed),
                 *(
                     (Evidence(f"connect times: {', '.join(f'{value:.3f}' for value in slow[:4])}", seen),)
                     if seen
@@ -98,8 +98,8 @@ def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sys
     findings: list[Finding] = []
     usable = {endpoint.address for endpoint in view.usable}
     frontends = set(view.service.cluster_ips) if view.service else set()
-    for one in connections.present:
-        for pin in pinned(read_connections(one.fact.text)[0], table):
+    for listing in connections.present:
+        for pin in pinned(read_connections(listing.fact.text)[0], table):
             if frontends and canonical(pin.frontend.address) not in frontends:
                 continue
             if pin.backend.address in usable:
@@ -108,9 +108,9 @@ def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sys
             others = ", ".join(backend.address for backend in pin.others) or "none"
             setting = next(
                 (
-                    (each, values)
-                    for each in sysctls.present
-                    if (values := each.fact.values.get("net.ipv4.vs.expire_quiescent_template")) is not None
+                    (look, values)
+                    for look in sysctls.present
+                    if (values := look.fact.values.get("net.ipv4.vs.expire_quiescent_template")) is not None
                 ),
                 None,
             )
@@ -121,13 +121,13 @@ def persistence(view: Scene, table: ServiceTable | None, connections: Reply, sys
                     f"client {pin.client} is pinned by a persistence template to {pin.backend.address} ({weight}, not an endpoint); "
                     f"other clients reach {others}; set net.ipv4.vs.expire_quiescent_template=1",
                     evidence=(
-                        Evidence(f"ipvsadm -Lcn line {pin.line}: template of {pin.client} to {pin.backend}", one),
+                        Evidence(f"ipvsadm -Lcn line {pin.line}: template of {pin.client} to {pin.backend}", listing),
                         *(
                             (Evidence(f"net.ipv4.vs.expire_quiescent_template = {setting[1]}", setting[0]),)
                             if setting
                             else ()
                         ),
-                        *(Evidence(f"slice {each.fact.name}", each) for each in view.slices[:1]),
+                        *(Evidence(f"slice {slice_.fact.name}", slice_) for slice_ in view.slices[:1]),
                     ),
                     confidence=Confidence.PROVEN if setting and setting[1].strip() == "0" else Confidence.SUPPORTED,
                     share=f"client {pin.client}",
@@ -142,19 +142,19 @@ def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> CheckR
     if not modes.present or view.service is None:
         return CheckResult(looked=False)
     hangs = [
-        (attempt, one)
-        for one in attempts.present
-        for attempt in one.fact.attempts
+        (attempt, recorded)
+        for recorded in attempts.present
+        for attempt in recorded.fact.attempts
         if attempt.outcome == "timeout" and canonical(attempt.host) in view.service.cluster_ips
     ]
     findings = []
-    for one in sysctls.present:
-        for setting in judge(one.fact, None, bridged=True):
+    for observed in sysctls.present:
+        for setting in judge(observed.fact, None, bridged=True):
             if setting.key.startswith("net.bridge.") and setting.weight is Weight.BREAKS:
-                found = _breaks(setting, one)
+                found = _breaks(setting, observed)
                 tried = tuple(
-                    Evidence(f"{attempt.client or 'the client'} to {attempt.host}:{attempt.port}: timeout", each)
-                    for attempt, each in hangs[:1]
+                    Evidence(f"{attempt.client or 'the client'} to {attempt.host}:{attempt.port}: timeout", recorded)
+                    for attempt, recorded in hangs[:1]
                 )
                 status = Status.FAIL if hangs else Status.WARN
                 findings.append(msgspec.structs.replace(found, status=status, evidence=(*found.evidence, *tried)))
@@ -163,16 +163,16 @@ def bridge(view: Scene, modes: Reply, sysctls: Reply, attempts: Reply) -> CheckR
 
 def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | None) -> CheckResult:
     """A Pod that is its own backend needs its bridge port in hairpin mode."""
-    off = without_hairpin([one.fact for one in modes.present])
-    mixed = any(on for one in modes.present for on in _modes(one).ports.values())
+    off = without_hairpin([ports.fact for ports in modes.present])
+    mixed = any(on for ports in modes.present for on in _modes(ports).ports.values())
     if not off or not view.usable:
         return CheckResult(looked=False)
-    observed = next(one for one in modes.present if any(not on for on in _modes(one).ports.values()))
+    observed = next(ports for ports in modes.present if any(not on for on in _modes(ports).ports.values()))
     clients = {view.request.client.rpartition("/")[2]} if view.request.client else set()
     tried = [
-        (attempt, one)
-        for one in attempts.present
-        for attempt in one.fact.attempts
+        (attempt, recorded)
+        for recorded in attempts.present
+        for attempt in recorded.fact.attempts
         if attempt.outcome == "timeout" and view.service and canonical(attempt.host) in view.service.cluster_ips
     ]
     clients |= {attempt.client.rpartition("/")[2] for attempt, _ in tried if attempt.client not in ("", "other")}
@@ -198,8 +198,8 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
                 evidence=(
                     Evidence(f"{off[0]}: hairpin_mode 0", observed),
                     *(
-                        Evidence(f"{attempt.client} to {attempt.host}:{attempt.port}: {attempt.outcome}", one)
-                        for attempt, one in tried[:1]
+                        Evidence(f"{attempt.client} to {attempt.host}:{attempt.port}: {attempt.outcome}", recorded)
+                        for attempt, recorded in tried[:1]
                     ),
                     Evidence(
                         f"slice {endpoint.slice.name}: {endpoint.address} is {endpoint.who}", endpoint.observation
@@ -218,14 +218,14 @@ def hairpin(view: Scene, modes: Reply, attempts: Reply, table: ServiceTable | No
     )
 
 
-def _modes(one: Observation[HairpinModes]) -> HairpinModes:
-    return one.fact
+def _modes(ports: Observation[HairpinModes]) -> HairpinModes:
+    return ports.fact
 
 
 def _masquerades_self(table: ServiceTable | None) -> bool:
     if table is None or table.ruleset is None:
         return False
     return (
-        any("KUBE-SEP" in chain for each in table.ruleset.tables.values() for chain in each.chains)
+        any("KUBE-SEP" in chain for nat in table.ruleset.tables.values() for chain in nat.chains)
         or table.dialect is Dialect.NFTABLES
     )

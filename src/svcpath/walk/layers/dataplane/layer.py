@@ -35,9 +35,11 @@ from svcpath.walk.scene import Scene
 def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
-    reports = tuple(policy.Reported(report, one) for one in reported.present for report in one.fact.nodes)
+    reports = tuple(
+        policy.Reported(report, observed) for observed in reported.present for report in observed.fact.nodes
+    )
     from_node = client_node(view)
-    nodes = yield from nodes_tables(from_node, tuple(one.report for one in reports))
+    nodes = yield from nodes_tables(from_node, tuple(item.report for item in reports))
     judgements: list[CheckResult] = []
     compared: list[Compared] = []
     planes: list[Plane] = []
@@ -54,15 +56,15 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         # First: a dump of the whole rule set shows what a packet meets, so that what the table in use then seems to lack
         # is the doing of rules that catch the packet before it.
         for node, found in zip(nodes, planes, strict=True):
-            mine = [one for one in compared if one.plane is found]
-            right = bool(mine) and all(agreement.is_right(view, service, one) for one in mine)
+            mine = [comparison for comparison in compared if comparison.plane is found]
+            right = bool(mine) and all(agreement.is_right(view, service, comparison) for comparison in mine)
             judgements.append(leftovers.check(view, service, node, found, right=right))
         judgements.append(agreement.check(view, service, compared))
     elif view.service is not None and nodes:
         judgements.append(CheckResult(phrase=_not_programmed(view.service)))
     elif view.service is None and view.slices and nodes:
         judgements.append(unclaimed.check(view, planes, [node.label for node in nodes]))
-    reports += _versions((yield from ask.nodes()), {one.report.name for one in reports if one.report.kube_proxy})
+    reports += _versions((yield from ask.nodes()), {item.report.name for item in reports if item.report.kube_proxy})
     judgements.extend((yield from _around(view, service, planes, compared, reports, from_node)))
     judgements.append((yield from unreached.check(request, view, from_node)))
     if not compared:
@@ -79,12 +81,12 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
     return answer(judgements)
 
 
-def _versions(nodes: Reply, told: set[str]) -> tuple[policy.Reported, ...]:
+def _versions(nodes: Reply, known: set[str]) -> tuple[policy.Reported, ...]:
     """kube-proxy's release as Node objects tell it (nodeInfo.kubeProxyVersion, up to 1.32), where no report does."""
     return tuple(
-        policy.Reported(NodeReport(name=one.fact.name, kube_proxy=info.kube_proxy_version), one)
-        for one in nodes.present
-        if (info := one.fact.status.node_info) is not None and info.kube_proxy_version and one.fact.name not in told
+        policy.Reported(NodeReport(name=node.fact.name, kube_proxy=info.kube_proxy_version), node)
+        for node in nodes.present
+        if (info := node.fact.status.node_info) is not None and info.kube_proxy_version and node.fact.name not in known
     )
 
 
@@ -104,7 +106,7 @@ def _not_programmed(service: Service) -> str:
 
 def _node(view: Scene, node: NodeTables) -> Asking[tuple[Plane, list[Compared]]]:
     logs, configs, metrics = yield proxy(node.owner)
-    found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
+    found = plane(node, logs, configs, metrics, [slice_.fact for slice_ in view.slices])
     service = _programmed(view)
     if service is None or found.used is None:
         return found, []
@@ -139,7 +141,7 @@ def _around(
     )
     table = planes[0].used.table if planes and planes[0].used else None
     dialect = table.dialect if table is not None else None
-    kernels = tuple(one.report.kernel for one in reports if one.report.kernel)
+    kernels = tuple(item.report.kernel for item in reports if item.report.kernel)
     silent = (yield from probe_starvation.node_of_silent_probes(view)) if sysctls.present else ""
     judgements = [
         kernel.settings(view.service, dialect, sysctls, durations, kernels, silent),

@@ -29,7 +29,7 @@ from svcpath.walk.scene import Scene
 def check(view: Scene, service: Service, node: NodeTables, plane: Plane, *, right: bool) -> CheckResult:
     """``right``: the table in use was compared with the slices and agrees with them."""
     findings: list[Finding] = []
-    for item in expected(service, [one.fact for one in view.slices], node.view):
+    for item in expected(service, [slice_.fact for slice_ in view.slices], node.view):
         if item.kind != "cluster-ip" or not _asked(view, item):
             continue
         for dump in plane.left:
@@ -92,6 +92,6 @@ def _does(outcome: PacketOutcome, lost: list[Backend]) -> str:
     if outcome.verdict is PacketVerdict.DROP:
         return "DROP"
     if lost:
-        return f"they send to {', '.join(str(one) for one in lost[:4])}, which the slices do not give"
-    backends = ", ".join(str(one) for one in outcome.addresses[:4])
+        return f"they send to {', '.join(str(backend) for backend in lost[:4])}, which the slices do not give"
+    backends = ", ".join(str(backend) for backend in outcome.addresses[:4])
     return f"they send to {backends}, as the slices say, until the endpoints change"

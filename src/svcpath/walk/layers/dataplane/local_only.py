@@ -19,7 +19,7 @@ def check(view: Scene, node: str, attempts: Reply) -> Asking[CheckResult]:
     if service is None or service.is_headless or service.spec.internal_traffic_policy != "Local" or not node:
         return CheckResult(looked=False)
     places = [endpoint.endpoint.node_name for endpoint in view.usable]
-    known = [one for one in places if one]
+    known = [place for place in places if place]
     if not known or len(known) < len(places) or node in known:
         return CheckResult(looked=False)
     own = {canonical(ip) for ip in service.cluster_ips}
@@ -35,7 +35,7 @@ def check(view: Scene, node: str, attempts: Reply) -> Asking[CheckResult]:
         evidence=(
             Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
             *((Evidence(f"Pod {client.fact.name} runs on {node}", client),) if client is not None else ()),
-            *(Evidence(f"slice {one.fact.name}: endpoints on {where}", one) for one in view.slices[:2]),
+            *(Evidence(f"slice {slice_.fact.name}: endpoints on {where}", slice_) for slice_ in view.slices[:2]),
         ),
         confidence=Confidence.SUPPORTED,
         share=f"all new connections from {node}",

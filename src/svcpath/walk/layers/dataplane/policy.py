@@ -44,7 +44,7 @@ class Reported(msgspec.Struct, frozen=True):
 def check(
     view: Scene, service: Service, compared: list[Compared], reports: tuple[Reported, ...], replies: Reply
 ) -> CheckResult:
-    slices = [one.fact for one in view.slices]
+    slices = [slice_.fact for slice_ in view.slices]
     inside = _inside(view, service, slices, compared)
     if view.request.client and not service.spec.external_ips:
         # The client is a Pod of the cluster: outside traffic is not its business.
@@ -68,12 +68,12 @@ def _met(item: Expectation) -> tuple[PacketVerdict, tuple[Backend, ...]]:
     return met.verdict, met.backends
 
 
-def _fate(one: Compared, item: Expectation) -> str:
+def _fate(comparison: Compared, item: Expectation) -> str:
     """A virtual server of IPVS without real ones answers with port unreachable, as Cilium does; the others drop."""
     frontend = item.frontend
     source = OUTSIDE6 if ":" in frontend.address else OUTSIDE
     packet = Packet(source, TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port)
-    if trace(one.dump.table, packet).verdict is PacketVerdict.REJECT:
+    if trace(comparison.dump.table, packet).verdict is PacketVerdict.REJECT:
         return "refused (internalTrafficPolicy Local, no local endpoint)"
     return "DROPped (internalTrafficPolicy Local, no local endpoint): a timeout, not refused"
 
@@ -84,41 +84,41 @@ def _inside(view: Scene, service: Service, slices: list[EndpointSlice], compared
         return []
     dropping: list[tuple[Compared, Expectation]] = []
     serving: list[str] = []
-    for one in compared:
-        for item in expected(service, slices, one.node.view):
-            if item.kind != "cluster-ip" or not one.node.name:
+    for comparison in compared:
+        for item in expected(service, slices, comparison.node.view):
+            if item.kind != "cluster-ip" or not comparison.node.name:
                 continue
             source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
             if item.for_packet(TrafficOrigin.POD, source).verdict is PacketVerdict.DROP:
-                dropping.append((one, item))
+                dropping.append((comparison, item))
             else:
-                serving.append(one.node.name)
+                serving.append(comparison.node.name)
             break
     if not dropping:
         return []
-    one, item = dropping[0]
+    comparison, item = dropping[0]
     place = str(item.frontend)
     local = sorted({endpoint.endpoint.node_name for endpoint in view.usable if endpoint.endpoint.node_name})
     known = bool(view.request.client or view.request.client_node)
-    nodes = ", ".join(each.node.name for each, _ in dropping)
+    nodes = ", ".join(other.node.name for other, _ in dropping)
     return [
         finding(
             "SP622",
             Status.FAIL if known or not serving else Status.WARN,
-            f"{nodes}: connections to {place} are {_fate(one, item)}; endpoints are on {', '.join(local) or 'no known node'}",
+            f"{nodes}: connections to {place} are {_fate(comparison, item)}; endpoints are on {', '.join(local) or 'no known node'}",
             evidence=(
                 Evidence(f"Service {service.name}: internalTrafficPolicy Local", view.service_observation),
-                Evidence(f"{one.node.label}'s table ({one.dump.place})", one.dump.observation),
+                Evidence(f"{comparison.node.label}'s table ({comparison.dump.place})", comparison.dump.observation),
                 *(
-                    Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local)}", each)
-                    for each in view.slices[:2]
+                    Evidence(f"slice {slice_.fact.name}: endpoints on {', '.join(local)}", slice_)
+                    for slice_ in view.slices[:2]
                 ),
             ),
             confidence=Confidence.PROVEN,
             share=f"all new connections from {nodes}",
             namespace=service.namespace,
             service=service.name,
-            node=one.node.name,
+            node=comparison.node.name,
         )
     ]
 
@@ -127,22 +127,30 @@ def _dropping(
     view: Scene, service: Service, slices: list[EndpointSlice], compared: list[Compared], replies: Reply
 ) -> list[Finding]:
     """A node that was looked at drops what arrives from outside, as it must: then the sender is wrong."""
-    told = {reply.node for one in replies.present for reply in one.fact.replies if reply.status == 503}
+    answering_503 = {
+        reply.node for observed in replies.present for reply in observed.fact.replies if reply.status == 503
+    }
     dropping: list[tuple[Compared, list[Expectation]]] = []
     serving: list[str] = []
-    for one in compared:
-        items = _outside(expected(service, slices, one.node.view))
+    for comparison in compared:
+        items = _outside(expected(service, slices, comparison.node.view))
         dropped = [
-            item for item in items if _met(item)[0] is PacketVerdict.DROP and (one.node.name or _drops(one, item))
+            item
+            for item in items
+            if _met(item)[0] is PacketVerdict.DROP and (comparison.node.name or _drops(comparison, item))
         ]
         if dropped:
-            dropping.append((one, dropped))
+            dropping.append((comparison, dropped))
         elif items:
-            serving.append(one.node.label)
-    dropping = [(one, items) for one, items in dropping if not one.node.name or one.node.name not in told]
+            serving.append(comparison.node.label)
+    dropping = [
+        (comparison, items)
+        for comparison, items in dropping
+        if not comparison.node.name or comparison.node.name not in answering_503
+    ]
     if not dropping:
         return []
-    one, items = dropping[0]
+    comparison, items = dropping[0]
     places = _places(items)
     local = sorted({endpoint.endpoint.node_name for endpoint in view.ready if endpoint.endpoint.node_name})
     works = f"; ClusterIP works; {', '.join(local)} serves" if local else ""
@@ -151,34 +159,38 @@ def _dropping(
         finding(
             "SP608",
             Status.WARN if serving else Status.FAIL,
-            f"{one.node.label}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
+            f"{comparison.node.label}{also}: external traffic to {places} is DROPped (no local endpoint): a timeout, not refused{works}; "
             "the wrong node receives the traffic",
             evidence=(
-                Evidence(f"{one.node.label}'s table ({one.dump.place}) drops it", one.dump.observation),
+                Evidence(
+                    f"{comparison.node.label}'s table ({comparison.dump.place}) drops it", comparison.dump.observation
+                ),
                 *(
-                    Evidence(f"slice {each.fact.name}: endpoints on {', '.join(local) or 'no node'}", each)
-                    for each in view.slices[:2]
+                    Evidence(f"slice {slice_.fact.name}: endpoints on {', '.join(local) or 'no node'}", slice_)
+                    for slice_ in view.slices[:2]
                 ),
                 Evidence(f"Service {service.name}: externalTrafficPolicy Local", view.service_observation),
             ),
             confidence=Confidence.SUPPORTED,
-            details=(f"healthCheckNodePort {service.spec.health_check_node_port} of {one.node.label} must answer 503",)
+            details=(
+                f"healthCheckNodePort {service.spec.health_check_node_port} of {comparison.node.label} must answer 503",
+            )
             if service.spec.health_check_node_port
             else (),
-            share=f"outside traffic that reaches {one.node.label}",
+            share=f"outside traffic that reaches {comparison.node.label}",
             namespace=service.namespace,
             service=service.name,
-            node=one.node.name or "THE-NODE",
+            node=comparison.node.name or "THE-NODE",
         )
     ]
 
 
-def _drops(one: Compared, item: Expectation) -> bool:
+def _drops(comparison: Compared, item: Expectation) -> bool:
     """Whether the table itself drops it: which endpoints are local to a node that nobody names is not known."""
     source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
     frontend = item.frontend
     packet = Packet(source, TrafficOrigin.EXTERNAL, frontend.protocol, frontend.address, frontend.port)
-    return trace(one.dump.table, packet).verdict is PacketVerdict.DROP
+    return trace(comparison.dump.table, packet).verdict is PacketVerdict.DROP
 
 
 def _places(items: list[Expectation]) -> str:
@@ -194,37 +206,40 @@ def _releases(
     """Nodes whose kube-proxy is older than 1.26 do not fall back to terminating endpoints."""
     findings = []
     outcomes: dict[str, list[tuple[str, tuple[PacketVerdict, tuple[Backend, ...]], Reported]]] = {}
-    for one in reports:
-        release = _release(one.report.kube_proxy)
-        if release is None or not one.report.name:
+    for reported in reports:
+        release = _release(reported.report.kube_proxy)
+        if release is None or not reported.report.name:
             continue
-        node = NodeView(name=one.report.name, release=release)
+        node = NodeView(name=reported.report.name, release=release)
         items = _outside(expected(service, slices, node))
         if items:
-            outcomes.setdefault(one.report.name, []).append((one.report.kube_proxy, _met(items[0]), one))
-    for name, held in outcomes.items():
-        dropping = [each for each in held if each[1][0] is PacketVerdict.DROP]
+            outcomes.setdefault(reported.report.name, []).append((reported.report.kube_proxy, _met(items[0]), reported))
+    for name, releases in outcomes.items():
+        dropping = [release for release in releases if release[1][0] is PacketVerdict.DROP]
         fallback = _fallback(service, slices, name)
         if not dropping or not fallback:
             continue
-        told = "; ".join(
+        fates = "; ".join(
             f"{version} -> "
             + (
                 "DROP"
                 if verdict is PacketVerdict.DROP
                 else f"terminating Pod {', '.join(b.address for b in backends)} (serving)"
             )
-            for version, (verdict, backends), _ in sorted(held, key=lambda each: each[0], reverse=True)
+            for version, (verdict, backends), _ in sorted(releases, key=lambda release: release[0], reverse=True)
         )
         cluster = ", ".join(endpoint.address for endpoint in view.ready)
         findings.append(
             finding(
                 "SP620",
                 Status.FAIL,
-                f"{name} external: {told}; ClusterIP -> {cluster or 'none'} only",
+                f"{name} external: {fates}; ClusterIP -> {cluster or 'none'} only",
                 evidence=(
-                    *(Evidence(f"{name}: kube-proxy {version}", one.observation) for version, _, one in held),
-                    *(Evidence(f"slice {one.fact.name}", one) for one in view.slices[:2]),
+                    *(
+                        Evidence(f"{name}: kube-proxy {version}", reported.observation)
+                        for version, _, reported in releases
+                    ),
+                    *(Evidence(f"slice {slice_.fact.name}", slice_) for slice_ in view.slices[:2]),
                 ),
                 confidence=Confidence.PROVEN,
                 details=(
@@ -257,8 +272,8 @@ def _health(view: Scene, service: Service, slices: list[EndpointSlice], replies:
     """healthCheckNodePort replies against the local endpoints of each node."""
     number = service.spec.health_check_node_port
     findings = []
-    for one in replies.present:
-        for reply in one.fact.replies:
+    for observed in replies.present:
+        for reply in observed.fact.replies:
             if reply.port != number or not reply.node:
                 continue
             want = health_check(service, slices, NodeView(name=reply.node))
@@ -269,12 +284,12 @@ def _health(view: Scene, service: Service, slices: list[EndpointSlice], replies:
             claimed = reply.local_endpoints if reply.local_endpoints is not None else (1 if healthy else 0)
             if healthy == (local > 0) and (reply.local_endpoints is None or claimed == local):
                 continue
-            findings.append(_mismatch(view, service, reply, local, claimed, one))
+            findings.append(_mismatch(view, service, reply, local, claimed, observed))
     return findings
 
 
 def _mismatch(
-    view: Scene, service: Service, reply: HealthReply, local: int, claimed: int, one: Observation[Any]
+    view: Scene, service: Service, reply: HealthReply, local: int, claimed: int, observed: Observation[Any]
 ) -> Finding:
     healthy = reply.status == 200
     wrong_way = healthy != (local > 0)
@@ -285,10 +300,12 @@ def _mismatch(
         f"{reply.node} reports {'healthy' if healthy else f'status {reply.status}'} with localEndpoints {claimed} but has {local} "
         f"local endpoints: expected {expected_status}; two components own port {reply.port}",
         evidence=(
-            Evidence(f"{reply.node}:{reply.port} answers {reply.status}, localEndpoints {claimed}", one),
+            Evidence(f"{reply.node}:{reply.port} answers {reply.status}, localEndpoints {claimed}", observed),
             *(
-                Evidence(f"slice {each.fact.name}: localEndpoints compared with the endpoints on {reply.node}", each)
-                for each in view.slices[:2]
+                Evidence(
+                    f"slice {slice_.fact.name}: localEndpoints compared with the endpoints on {reply.node}", slice_
+                )
+                for slice_ in view.slices[:2]
             ),
         ),
         confidence=Confidence.SUPPORTED,

@@ -34,7 +34,7 @@ BY_ENDPOINTS = frozenset(
 def apart(kind: DifferenceKind, table: Observation[Any], slices: Sequence[Observation[Any]]) -> str:
     """What to say where a difference of this kind may come from the time between the looks; else empty."""
     at = _at(table)
-    read = [moment for one in slices if (moment := _at(one)) is not None]
+    read = [moment for slice_ in slices if (moment := _at(slice_)) is not None]
     if kind not in BY_ENDPOINTS or at is None or not read:
         return ""
     seconds = max(abs(at - moment) for moment in read)

@@ -33,13 +33,13 @@ def check(view: Scene, planes: list[Plane], labels: list[str]) -> CheckResult:
     for label, plane in zip(labels, planes, strict=True):
         for dump in plane.dumps:
             for frontend, outcome, named in _mine(view, dump.table, listed):
-                held = set(outcome.addresses)
+                sent = set(outcome.addresses)
                 where = f"{label} ({dump.table.dialect.value})"
-                if held <= listed:
-                    backends = ", ".join(str(one) for one in sorted(held)[:4])
+                if sent <= listed:
+                    backends = ", ".join(str(backend) for backend in sorted(sent)[:4])
                     phrases.append(f"{where} sends {frontend} to {backends}, which the slices list")
                 else:
-                    findings.append(_stale(view, dump, where, frontend, sorted(held - listed), named=named))
+                    findings.append(_stale(view, dump, where, frontend, sorted(sent - listed), named=named))
     if not findings and not phrases:
         gap = Gap("dataplane", "the nodes' tables", "the Service they belong to is not in the evidence")
         return CheckResult(not_looked_at=(gap,), looked=False)
@@ -70,7 +70,7 @@ def _outcome(table: ServiceTable, frontend: Frontend, entry: TableEntry) -> Pack
 def _stale(
     view: Scene, dump: TableDump, where: str, frontend: Frontend, stale: list[Backend], *, named: bool
 ) -> Finding:
-    backends = ", ".join(str(one) for one in stale[:4])
+    backends = ", ".join(str(backend) for backend in stale[:4])
     service = dump.table.frontends[frontend].service or f"{view.request.namespace}/{view.request.service}"
     doubt = "" if named else f"; whether {frontend} is {view.request.service}'s the evidence does not say"
     return finding(
@@ -81,7 +81,7 @@ def _stale(
             Evidence(
                 f"the table in {dump.observation.provenance.path or dump.observation.kind.value}", dump.observation
             ),
-            *(Evidence(f"slice {one.fact.name} does not list {backends}", one) for one in view.slices[:3]),
+            *(Evidence(f"slice {slice_.fact.name} does not list {backends}", slice_) for slice_ in view.slices[:3]),
         ),
         confidence=Confidence.SUPPORTED if named else Confidence.POSSIBLE,
         names={"raw_check": repeat.of_backend(dump.table.dialect, service, frontend, stale[0]), "port": frontend.port},

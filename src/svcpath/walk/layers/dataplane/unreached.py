@@ -34,22 +34,24 @@ def check(request: Request, view: Scene, node: str) -> Asking[CheckResult]:
         return CheckResult(looked=False)
     pod, observed = reached
     waiting = [
-        one
-        for one in view.selected
-        if one.fact.spec.node_name == node and one.fact.ready is False and not one.fact.deleting
+        pod
+        for pod in view.selected
+        if pod.fact.spec.node_name == node and pod.fact.ready is False and not pod.fact.deleting
     ]
-    said = f"; {len(waiting)} Pod{'' if len(waiting) == 1 else 's'} of the Service there not ready" if waiting else ""
+    unready = (
+        f"; {len(waiting)} Pod{'' if len(waiting) == 1 else 's'} of the Service there not ready" if waiting else ""
+    )
     evidence = (
         Evidence(f"a command in {request.client} on node {node}: {silent.why}", silent),
         Evidence(f"a command in {pod} on another node worked", observed),
-        *(Evidence(f"Pod {one.fact.name} on node {node}: {why_not_ready(one.fact)}", one) for one in waiting[:2]),
+        *(Evidence(f"Pod {pod.fact.name} on node {node}: {why_not_ready(pod.fact)}", pod) for pod in waiting[:2]),
     )
     return CheckResult(
         findings=(
             finding(
                 "SP624",
                 Status.INCONCLUSIVE,
-                f"no command reaches {request.client_name} on node {node}, and one on another node does{said}: "
+                f"no command reaches {request.client_name} on node {node}, and one on another node does{unready}: "
                 "the node may drop new connections",
                 evidence=evidence,
                 confidence=Confidence.POSSIBLE,
@@ -76,9 +78,9 @@ def check(request: Request, view: Scene, node: str) -> Asking[CheckResult]:
 
 def _elsewhere(view: Scene, node: str) -> Asking[tuple[str, Observation[Any]] | None]:
     """A Pod of another node in which a command worked."""
-    for one in view.selected:
-        if one.fact.spec.node_name not in (None, "", node):
-            name = f"{one.fact.namespace}/{one.fact.name}"
+    for pod in view.selected:
+        if pod.fact.spec.node_name not in (None, "", node):
+            name = f"{pod.fact.namespace}/{pod.fact.name}"
             sockets = yield from ask.sockets(name)
             if sockets.present:
                 return name, sockets.present[0]

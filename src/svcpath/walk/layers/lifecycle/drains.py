@@ -32,7 +32,11 @@ _WAITS_ITSELF = re.compile(r"(?:^|/)coredns(?:$|[:@/])")
 
 
 def check(view: Scene, workloads: Reply) -> Asking[CheckResult]:
-    mine = [one for one in workloads.present if is_mine(view, one.fact) and one.fact.spec.template is not None]
+    mine = [
+        workload
+        for workload in workloads.present
+        if is_mine(view, workload.fact) and workload.fact.spec.template is not None
+    ]
     if not mine:
         return CheckResult(looked=False)
     namespace = view.request.namespace
@@ -42,56 +46,58 @@ def check(view: Scene, workloads: Reply) -> Asking[CheckResult]:
         Need(Kind.POD_DISRUPTION_BUDGET, namespace=namespace, permission="list poddisruptionbudgets.policy")
     )
     services: tuple[Service, ...] = (view.service,) if view.service is not None else ()
-    beside = tuple(one for one in others.values if isinstance(one, OtherObject))
+    beside = tuple(obj for obj in others.values if isinstance(obj, OtherObject))
     findings: list[Finding] = []
     phrases: list[str] = []
-    for one in mine:
-        subject = subject_of(one.fact, services)
+    for workload in mine:
+        subject = subject_of(workload.fact, services)
         if subject is None:
             continue
         found = budget(subject, others=beside, health=health.values)
-        around = Around(obj=one.fact, others=beside, disruptions=tuple(disruptions.values))
-        alone = not view.endpoints and not view.pods and one.fact.status.observed_generation is None
+        around = Around(obj=workload.fact, others=beside, disruptions=tuple(disruptions.values))
+        alone = not view.endpoints and not view.pods and workload.fact.status.observed_generation is None
         known = alone or bool(subject.services)
         given = [
-            each
-            for each in lint(found, around)
-            if each.code in REPORTED and not _excused(each, one.fact, subject, service_known=known)
+            risk
+            for risk in lint(found, around)
+            if risk.code in REPORTED and not _excused(risk, workload.fact, subject, service_known=known)
         ]
-        findings.extend(_finding(each, one, disruptions, fatal=alone and _fatal(each)) for each in given)
-        if found.outcome is BudgetOutcome.DOES_NOT_HOLD and not any(_fatal(each) for each in given):
-            findings.append(_lost(found, one, alone))
+        findings.extend(_finding(risk, workload, disruptions, fatal=alone and _fatal(risk)) for risk in given)
+        if found.outcome is BudgetOutcome.DOES_NOT_HOLD and not any(_fatal(risk) for risk in given):
+            findings.append(_lost(found, workload, alone))
         if not findings:
-            phrases.append(_phrase(found, one.fact))
-    return CheckResult(findings=tuple(findings), phrase=", ".join(dict.fromkeys(one for one in phrases if one)))
+            phrases.append(_phrase(found, workload.fact))
+    return CheckResult(
+        findings=tuple(findings), phrase=", ".join(dict.fromkeys(phrase for phrase in phrases if phrase))
+    )
 
 
-def _fatal(one: LintFinding) -> bool:
-    return one.code in FATAL and one.level is Level.ERROR
+def _fatal(risk: LintFinding) -> bool:
+    return risk.code in FATAL and risk.level is Level.ERROR
 
 
-def _excused(one: LintFinding, workload: Workload, subject: Subject, *, service_known: bool) -> bool:
+def _excused(risk: LintFinding, workload: Workload, subject: Subject, *, service_known: bool) -> bool:
     """A missing preStop is no risk that the evidence shows where no container declares a port, where a running workload's
     Service is not in the evidence, or where the server waits by itself."""
-    if one.code != "SP707":
+    if risk.code != "SP707":
         return False
     if not service_known:
         return True
     spec = pod_spec(workload)
-    declares = any(each.ports for each in (spec.containers or () if spec else ()))
-    return not declares or any(_WAITS_ITSELF.search(each.image) for each in subject.on_path)
+    declares = any(container.ports for container in (spec.containers or () if spec else ()))
+    return not declares or any(_WAITS_ITSELF.search(container.image) for container in subject.on_path)
 
 
-def _finding(one: LintFinding, workload: Observation[Workload], disruptions: Reply, *, fatal: bool) -> Finding:
+def _finding(risk: LintFinding, workload: Observation[Workload], disruptions: Reply, *, fatal: bool) -> Finding:
     obj = workload.fact
-    seen = next((each for each in disruptions.present if each.value is one.obj), workload)
+    seen = next((disruption for disruption in disruptions.present if disruption.value is risk.obj), workload)
     return finding(
-        one.code,
+        risk.code,
         Status.FAIL if fatal else Status.WARN,
-        f"{obj.kind} {obj.name}: {one.message}",
-        evidence=(Evidence(_shown(obj, one), seen),),
-        confidence=Confidence.PROVEN if one.code in ("SP706", "SP710", "SP712") else Confidence.SUPPORTED,
-        cause=_CAUSES.get(one.code, ""),
+        f"{obj.kind} {obj.name}: {risk.message}",
+        evidence=(Evidence(_shown(obj, risk), seen),),
+        confidence=Confidence.PROVEN if risk.code in ("SP706", "SP710", "SP712") else Confidence.SUPPORTED,
+        cause=_CAUSES.get(risk.code, ""),
         namespace=obj.namespace or "default",
         kind=obj.kind.lower(),
         workload=obj.name,
@@ -101,47 +107,47 @@ def _finding(one: LintFinding, workload: Observation[Workload], disruptions: Rep
 _CAUSES = {"SP706": "preStop runs inside the grace period and uses it up"}
 
 
-def _shown(obj: Workload, one: LintFinding) -> str:
-    if one.obj is not obj:
-        return f"{one.obj.kind} {one.obj.name}: {'.'.join(str(step) for step in one.field)}"
+def _shown(obj: Workload, risk: LintFinding) -> str:
+    if risk.obj is not obj:
+        return f"{risk.obj.kind} {risk.obj.name}: {'.'.join(str(step) for step in risk.field)}"
     subject = subject_of(obj)
     grace = "terminationGracePeriodSeconds is not set, so it is the default 30 s"
     if subject is not None and not subject.grace_is_default:
         grace = f"terminationGracePeriodSeconds {subject.grace}"
     waits = [
-        f"{each.name} {each.hook.low:g} s{'' if each.hook.known else ' or more'}"
-        for each in (subject.containers if subject else ())
-        if each.hook.spelling
+        f"{container.name} {container.hook.low:g} s{'' if container.hook.known else ' or more'}"
+        for container in (subject.containers if subject else ())
+        if container.hook.spelling
     ]
     return f"{obj.kind} {obj.name}: {grace}, preStop: {', '.join(waits) or 'none'}"
 
 
-def _lost(found: Budget, one: Observation[Workload], alone: bool) -> Finding:
+def _lost(found: Budget, workload: Observation[Workload], alone: bool) -> Finding:
     shown = found.finishing or found.margins
-    said: Sequence[tuple[str, float | None]] = (
+    margins: Sequence[tuple[str, float | None]] = (
         ("new connections", shown.new_connections),
         ("requests", shown.requests),
         ("graceful exit", shown.graceful_exit),
     )
-    parts = [f"{name} {value:g} s" for name, value in said if value is not None and value < 0] or ["it never ends"]
+    parts = [f"{name} {value:g} s" for name, value in margins if value is not None and value < 0] or ["it never ends"]
     removal = found.term(REMOVAL)
     front = f", load balancer removal {removal.low:g} s ({removal.detail})" if removal.low else ""
     return finding(
         "SP708",
         Status.FAIL if alone else Status.WARN,
-        f"{one.fact.kind} {one.fact.name}: the drain does not hold (grace {found.subject.grace} s{front}): "
+        f"{workload.fact.kind} {workload.fact.name}: the drain does not hold (grace {found.subject.grace} s{front}): "
         f"{', '.join(parts)}; first to change: {found.first}",
-        evidence=(Evidence(_shown(one.fact, LintFinding("SP708", Level.ERROR, "", one.fact, ())), one),),
-        namespace=one.fact.namespace or "default",
-        kind=one.fact.kind.lower(),
-        workload=one.fact.name,
+        evidence=(Evidence(_shown(workload.fact, LintFinding("SP708", Level.ERROR, "", workload.fact, ())), workload),),
+        namespace=workload.fact.namespace or "default",
+        kind=workload.fact.kind.lower(),
+        workload=workload.fact.name,
     )
 
 
 def _phrase(found: Budget, workload: Workload) -> str:
     """What is left, in seconds, where something in front is known; nothing for workloads without traffic."""
     subject = found.subject
-    waits = [one.hook.low for one in subject.on_path if one.hook.spelling and one.hook.known]
+    waits = [container.hook.low for container in subject.on_path if container.hook.spelling and container.hook.known]
     if not waits:
         return ""
     wait = min(waits)

@@ -20,7 +20,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         return answer([CheckResult(not_looked_at=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
-    if not any(one.looked for one in judgements):
+    if not any(judgement.looked for judgement in judgements):
         gap = Gap("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
         judgements.append(CheckResult(not_looked_at=(gap,), looked=False))
     return answer(judgements)

@@ -17,22 +17,22 @@ from svcpath.walk.subjects.workloads import is_mine
 
 
 def check(view: Scene, reply: Reply) -> CheckResult:
-    mine = [one for one in reply.present if is_mine(view, one.fact)]
+    mine = [workload for workload in reply.present if is_mine(view, workload.fact)]
     findings: list[Finding] = []
-    for one in mine:
-        findings.extend(_lag(one) or _under_way(one))
+    for workload in mine:
+        findings.extend(_lag(workload) or _under_way(workload))
     terminating = [endpoint for endpoint in view.distinct if endpoint.endpoint.terminating]
-    leaving = [one for one in _pods(view, mine) if one.fact.deleting and not one.fact.finished]
-    if not any(one.code in ("SP702", "SP704") for one in findings):
+    leaving = [pod for pod in _pods(view, mine) if pod.fact.deleting and not pod.fact.finished]
+    if not any(found.code in ("SP702", "SP704") for found in findings):
         findings.extend(_left(view, mine, leaving, terminating))
     phrase = ""
     if terminating and not findings:
         phrase = f"{len(terminating)} endpoints terminating, new connections avoid them"
     elif not findings:
-        said = [one.fact for one in mine if one.fact.status.observed_generation is not None]
-        if said or view.endpoints or view.pods:
+        statuses = [workload.fact for workload in mine if workload.fact.status.observed_generation is not None]
+        if statuses or view.endpoints or view.pods:
             phrase = "no Pod terminating"
-        phrase += f", {said[0].kind} {said[0].name} complete" if said else ""
+        phrase += f", {statuses[0].kind} {statuses[0].name} complete" if statuses else ""
     # Manifests alone tell nothing of a rollout.
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings or phrase))
 
@@ -44,13 +44,15 @@ def _pods(view: Scene, mine: list[Observation[Workload]]) -> list[Observation[Po
         pod
         for pod in view.pods
         if any(
-            label_selector_matches(one.fact.spec.selector, pod.fact.labels) for one in mine if one.fact.spec.selector
+            label_selector_matches(workload.fact.spec.selector, pod.fact.labels)
+            for workload in mine
+            if workload.fact.spec.selector
         )
     ]
 
 
-def _lag(one: Observation[Workload]) -> list[Finding]:
-    workload = one.fact
+def _lag(recorded: Observation[Workload]) -> list[Finding]:
+    workload = recorded.fact
     generation, observed = workload.metadata.generation, workload.status.observed_generation
     if generation is None or observed is None or observed >= generation:
         return []
@@ -60,7 +62,9 @@ def _lag(one: Observation[Workload]) -> list[Finding]:
             Status.WARN,
             f"{workload.kind} {workload.name}: observedGeneration {observed} is behind generation {generation}, "
             "its status is about the earlier specification",
-            evidence=(Evidence(f"{workload.kind} {workload.name}: generation {generation}, observed {observed}", one),),
+            evidence=(
+                Evidence(f"{workload.kind} {workload.name}: generation {generation}, observed {observed}", recorded),
+            ),
             confidence=Confidence.PROVEN,
             namespace=workload.namespace,
             kind=workload.kind.lower(),
@@ -69,8 +73,8 @@ def _lag(one: Observation[Workload]) -> list[Finding]:
     ]
 
 
-def _under_way(one: Observation[Workload]) -> list[Finding]:
-    workload, status = one.fact, one.fact.status
+def _under_way(observed: Observation[Workload]) -> list[Finding]:
+    workload, status = observed.fact, observed.fact.status
     desired = workload.spec.replicas if workload.spec.replicas is not None else 1
     if workload.kind == "DaemonSet":
         desired = status.desired_number_scheduled or 0
@@ -82,7 +86,12 @@ def _under_way(one: Observation[Workload]) -> list[Finding]:
     if status.observed_generation is None and updated is None and ready is None:
         return []  # a manifest without status
     stuck = next(
-        (each for each in status.conditions or () if each.type == "Progressing" and each.status == "False"), None
+        (
+            condition
+            for condition in status.conditions or ()
+            if condition.type == "Progressing" and condition.status == "False"
+        ),
+        None,
     )
     total = status.replicas if status.replicas is not None else desired
     if (updated or 0) >= desired and (ready or 0) >= desired and total <= desired and stuck is None:
@@ -96,7 +105,8 @@ def _under_way(one: Observation[Workload]) -> list[Finding]:
             f"{ready or 0} available{why}",
             evidence=(
                 Evidence(
-                    f"{workload.kind} {workload.name}: {updated or 0}/{desired} updated, {ready or 0} available", one
+                    f"{workload.kind} {workload.name}: {updated or 0}/{desired} updated, {ready or 0} available",
+                    observed,
                 ),
             ),
             confidence=Confidence.PROVEN,
@@ -114,10 +124,10 @@ def _left(
     terminating: list[EndpointView],
 ) -> list[Finding]:
     """The rollout reports complete, and old Pods are still there."""
-    complete = [one for one in mine if one.fact.status.observed_generation is not None]
+    complete = [workload for workload in mine if workload.fact.status.observed_generation is not None]
     if not complete or not leaving:
         return []
-    one = complete[0]
+    done = complete[0]
     old = leaving[0].fact
     fresh = ", ".join(endpoint.who for endpoint in view.ready[:3]) or "none"
     serving = {endpoint.who for endpoint in terminating if endpoint.endpoint.serving}
@@ -128,14 +138,14 @@ def _left(
         finding(
             "SP701",
             Status.WARN,
-            f"{one.fact.kind} {one.fact.name}: rollout complete, old Pod {old.name}{more} still terminating{state}{until}; "
+            f"{done.fact.kind} {done.fact.name}: rollout complete, old Pod {old.name}{more} still terminating{state}{until}; "
             f"new connections go to {fresh}, old connections may persist",
             evidence=(
-                Evidence(f"{one.fact.kind} {one.fact.name}: all replicas updated and available", one),
+                Evidence(f"{done.fact.kind} {done.fact.name}: all replicas updated and available", done),
                 *(Evidence(f"Pod {pod.fact.name} has a deletionTimestamp", pod) for pod in leaving[:3]),
                 *(
-                    Evidence(f"slice {each.slice.name}: {each.address} terminating", each.observation)
-                    for each in terminating[:2]
+                    Evidence(f"slice {endpoint.slice.name}: {endpoint.address} terminating", endpoint.observation)
+                    for endpoint in terminating[:2]
                 ),
             ),
             confidence=Confidence.PROVEN,

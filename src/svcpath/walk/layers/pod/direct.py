@@ -31,22 +31,22 @@ def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Ch
     phrases: list[str] = []
     quiet: list[str] = []
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
-    for (address, port, _), held in found.items():
+    for (address, port, _), attempted in found.items():
         endpoint = by_address[address]
         # The newest attempt tells how it is now; the earlier ones are kept as evidence.
-        newest, observation = held[-1]
+        newest, observation = attempted[-1]
         place = host_port(endpoint.address, port)
-        failed = [one for one, _ in held if one.outcome in FAILED]
-        if all(one.outcome == "unanswered" for one, _ in held):
+        failed = [attempt for attempt, _ in attempted if attempt.outcome in FAILED]
+        if all(attempt.outcome == "unanswered" for attempt, _ in attempted):
             phrases.append(f"a datagram to {place} {_word(newest)}")
             quiet.append(place)
             continue
         if not failed:
             phrases.append(f"direct {place} {_word(newest)}")
-            if all(attempt.unanswered for attempt, _ in held):
+            if all(attempt.unanswered for attempt, _ in attempted):
                 findings.append(_no_http(view, endpoint, port, newest, observation))
             continue
-        share = "" if len(failed) == len(held) else f" in {len(failed)} of {len(held)} attempts"
+        share = "" if len(failed) == len(attempted) else f" in {len(failed)} of {len(attempted)} attempts"
         outcome = failed[-1].outcome
         phrases.append(f"direct {place} {outcome}{share}")
         made = _finding(view, endpoint, port, failed[-1], observation, share)
@@ -65,10 +65,10 @@ def lost(view: Scene, attempts: Reply) -> dict[str, tuple[EndpointView, Observat
     """Endpoints, by address, whose newest direct connection got no answer or was told that there is no way."""
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
     found: dict[str, tuple[EndpointView, Observation[Attempts]]] = {}
-    for (address, _, _), held in tried(view, attempts).items():
-        attempt, one = held[-1]
+    for (address, _, _), attempted in tried(view, attempts).items():
+        attempt, recorded = attempted[-1]
         if attempt.outcome in ("timeout", "no-route"):
-            found[address] = (by_address[address], one)
+            found[address] = (by_address[address], recorded)
     return found
 
 
@@ -79,8 +79,8 @@ def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Obser
     """Attempts to an endpoint's address on its slice port, by address, port and protocol, oldest first."""
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
     found: dict[Place, list[tuple[Attempt, Observation[Attempts]]]] = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
             if attempt.padded:
                 continue
             if view.request.client and attempt.client and not _same_pod(attempt.client, view.request.client):
@@ -89,12 +89,12 @@ def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Obser
             if endpoint is None:
                 continue
             if (attempt.port, attempt.protocol) in view.asked_ports(endpoint):
-                found.setdefault((endpoint.address, attempt.port, attempt.protocol), []).append((attempt, one))
+                found.setdefault((endpoint.address, attempt.port, attempt.protocol), []).append((attempt, recorded))
     return found
 
 
-def _same_pod(one: str, other: str) -> bool:
-    return one.rpartition("/")[2] == other.rpartition("/")[2]
+def _same_pod(pod: str, other: str) -> bool:
+    return pod.rpartition("/")[2] == other.rpartition("/")[2]
 
 
 def _word(attempt: Attempt) -> str:

@@ -49,15 +49,15 @@ def hypothesis(
 ) -> Hypothesis:
     """Whether an interface on the way to ``address`` is narrower than what the client sends."""
     pairs = [(here, sender, address), (here, address, sender), (there, sender, address), (there, address, sender)]
-    widths = [_width(*each) for each in pairs]
+    widths = [_width(*pair) for pair in pairs]
     own = widths[0]
     family = 6 if ":" in address else 4
     sent = own.size if own is not None else attempt.segment + _TCP[family] if attempt.segment else 0
-    known = [one for one in widths if one is not None]
-    narrow = [one for one in known if sent and one.size < sent]
+    known = [link for link in widths if link is not None]
+    narrow = [link for link in known if sent and link.size < sent]
     disproof = _disproof(view, address, (sent or 1500) - _ECHO[family])
     if narrow:
-        least = min(narrow, key=lambda one: one.size)
+        least = min(narrow, key=lambda link: link.size)
         return Hypothesis(
             f"{least.device} on node {least.hop.node} takes {least.size} bytes, the client's Pod sends up to {sent}, and the "
             "message that says so does not reach it",
@@ -84,12 +84,12 @@ def _width(hop: NodeRoutes | None, target: str, source: str) -> _Width | None:
 
 def _evidence(widths: list[_Width]) -> tuple[Evidence, ...]:
     """One line a node."""
-    held: dict[str, list[_Width]] = {}
-    for one in widths:
-        held.setdefault(one.hop.node, []).append(one)
+    by_node: dict[str, list[_Width]] = {}
+    for link in widths:
+        by_node.setdefault(link.hop.node, []).append(link)
     return tuple(
-        Evidence(f"MTU: {', '.join(dict.fromkeys(one.said for one in mine))}", mine[0].hop.observation)
-        for mine in held.values()
+        Evidence(f"MTU: {', '.join(dict.fromkeys(link.said for link in mine))}", mine[0].hop.observation)
+        for mine in by_node.values()
     )
 
 

@@ -28,28 +28,28 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     views = {endpoint.address: endpoint for endpoint in view.usable}
     works = {
         (views[address].who, port, views[address].family)
-        for (address, port, protocol), held in found.items()
-        if protocol == "TCP" and not any(one.outcome in FAILED for one, _ in held)
+        for (address, port, protocol), attempted in found.items()
+        if protocol == "TCP" and not any(attempt.outcome in FAILED for attempt, _ in attempted)
     }
     refused: list[tuple[EndpointView, int, Observation[Any], Observation[Any]]] = []
-    for (address, port, protocol), held in found.items():
+    for (address, port, protocol), attempted in found.items():
         endpoint = views[address]
-        attempt, seen = held[-1]
+        attempt, seen = attempted[-1]
         if protocol != "TCP" or endpoint.family != 4 or attempt.outcome != "refused":
             continue
         if (endpoint.who, port, 6) not in works or endpoint.pod is None:
             continue
         reply = yield from ask.sockets(f"{endpoint.pod.fact.namespace}/{endpoint.pod.fact.name}")
-        covers = {name for one in reply.present for name in one.fact.covers}
-        sockets = tuple(socket for one in reply.present for socket in one.fact.sockets)
+        covers = {name for table in reply.present for name in table.fact.covers}
+        sockets = tuple(socket for table in reply.present for socket in table.fact.sockets)
         if {"tcp", "tcp6"} <= covers and _ipv6_alone(sockets, port):
-            table = next(one for one in reply.present if "tcp6" in one.fact.covers)
+            table = next(look for look in reply.present if "tcp6" in look.fact.covers)
             refused.append((endpoint, port, seen, table))
     if not refused:
         return CheckResult(looked=False)
-    endpoint, port, seen, one = refused[0]
+    endpoint, port, seen, shown = refused[0]
     place = host_port(endpoint.address, port)
-    pods = len({each.who for each, _, _, _ in refused})
+    pods = len({other.who for other, _, _, _ in refused})
     command = shell(
         "kubectl -n {namespace} exec {pod} -- ss -6lnte", namespace=view.request.namespace, pod=endpoint.who
     )
@@ -57,9 +57,9 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
         "SP405",
         Status.FAIL,
         f"IPv6 path OK; IPv4 path refused: the socket on [::]:{port} takes IPv6 alone in {pods} of "
-        f"{len({each.who for each in view.usable})} Pods ({place})",
+        f"{len({other.who for other in view.usable})} Pods ({place})",
         evidence=(
-            Evidence(f"{endpoint.who}: the only socket on port {port} is [::]", one),
+            Evidence(f"{endpoint.who}: the only socket on port {port} is [::]", shown),
             Evidence(f"{place}: refused; the same Pod answers over IPv6", seen),
         ),
         confidence=Confidence.SUPPORTED,
@@ -78,7 +78,8 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
 
 def _ipv6_alone(sockets: tuple[Socket, ...], port: int) -> bool:
     """Whether the listeners on a port are IPv6 wildcards, and none takes IPv4 for sure."""
-    here = [one for one in sockets if one.protocol == "TCP" and one.local_port == port and is_open(one)]
+    here = [socket for socket in sockets if socket.protocol == "TCP" and socket.local_port == port and is_open(socket)]
     return bool(here) and all(
-        canonical(one.local_address) == "::" and ":" in one.local_address and one.dual_stack is not True for one in here
+        canonical(socket.local_address) == "::" and ":" in socket.local_address and socket.dual_stack is not True
+        for socket in here
     )

@@ -30,14 +30,18 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     if attempts.present:
         return CheckResult(looked=False)  # the connections tell what all policies together do
     request = view.request
-    namespaces = tuple(dict.fromkeys(one for one in (request.namespace, request.client_namespace) if one))
-    replies = yield tuple(Need(Kind.OTHER_OBJECT, namespace=one) for one in namespaces)
-    held = [one.fact for reply in replies for one in reply.present if _denies(one.fact)]
-    if not held:
+    namespaces = tuple(
+        dict.fromkeys(namespace for namespace in (request.namespace, request.client_namespace) if namespace)
+    )
+    replies = yield tuple(Need(Kind.OTHER_OBJECT, namespace=namespace) for namespace in namespaces)
+    denying = [other.fact for reply in replies for other in reply.present if _denies(other.fact)]
+    if not denying:
         return CheckResult(looked=False)
-    named = ", ".join(dict.fromkeys(f"{one.kind} {one.name}" for one in held[:4]))
-    more = f" and {len(held) - 4} more" if len(held) > 4 else ""
-    port = next((number for one in view.usable[:1] for number, _ in view.asked_ports(one) if number is not None), 80)
+    named = ", ".join(dict.fromkeys(f"{policy.kind} {policy.name}" for policy in denying[:4]))
+    more = f" and {len(denying) - 4} more" if len(denying) > 4 else ""
+    port = next(
+        (number for endpoint in view.usable[:1] for number, _ in view.asked_ports(endpoint) if number is not None), 80
+    )
     place = host_port(view.usable[0].address, port) if view.usable else "POD-ADDRESS"
     gap = Gap(
         "pod",
@@ -53,5 +57,5 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     return CheckResult(not_looked_at=(gap,), looked=False)
 
 
-def _denies(one: object) -> bool:
-    return isinstance(one, OtherObject) and one.api_version.rpartition("/")[0] in DENYING.get(one.kind, ())
+def _denies(obj: object) -> bool:
+    return isinstance(obj, OtherObject) and obj.api_version.rpartition("/")[0] in DENYING.get(obj.kind, ())

@@ -32,9 +32,9 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     if not observed:
         return CheckResult(looked=False)
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
-    labels = {one.fact.name: one.fact.labels for one in namespaces.present}
+    labels = {namespace.fact.name: namespace.fact.labels for namespace in namespaces.present}
     outcome = _outcomes(view, attempts)
-    rules = [one.fact for one in observed]
+    rules = [policy.fact for policy in observed]
     findings: list[Finding] = []
     for endpoint in view.usable:
         pod = endpoint.pod.fact if endpoint.pod else None
@@ -95,10 +95,10 @@ def _always_open(pod: Pod, client: Pod) -> bool:
 
 def _translated(view: Scene, endpoint: EndpointView, port: int, way: Way) -> str:
     """Policies see the Pod's port. One that allows the Service's port alone was written for what they do not see."""
-    for one in view.service_ports:
-        found = endpoint.port_for(one)
-        if found is not None and found.port == port != one.port and way(one.port).allowed:
-            return f"; {one.port}, the Service's port, is allowed, and policies see the Pod's: {port}"
+    for service_port in view.service_ports:
+        found = endpoint.port_for(service_port)
+        if found is not None and found.port == port != service_port.port and way(service_port.port).allowed:
+            return f"; {service_port.port}, the Service's port, is allowed, and policies see the Pod's: {port}"
     return ""
 
 
@@ -131,8 +131,8 @@ def _outcomes(view: Scene, attempts: Reply) -> dict[str, str]:
     addresses = {endpoint.address for endpoint in view.usable}
     return {
         address: attempt.outcome
-        for one in attempts.present
-        for attempt in one.fact.attempts
+        for recorded in attempts.present
+        for attempt in recorded.fact.attempts
         if (address := canonical(attempt.address or attempt.host)) in addresses
     }
 
@@ -153,9 +153,11 @@ def _blocked(
     outcome = outcomes.get(endpoint.address)
     by_name = {policy.name for policy in decision.policies}
     evidence = tuple(
-        Evidence(f"NetworkPolicy {one.fact.name} selects the {'backend' if direction == 'ingress' else 'client'}", one)
-        for one in observed
-        if one.fact.name in by_name
+        Evidence(
+            f"NetworkPolicy {policy.fact.name} selects the {'backend' if direction == 'ingress' else 'client'}", policy
+        )
+        for policy in observed
+        if policy.fact.name in by_name
     )
     if outcome in ("ok", "http-error", "tls-error"):
         status, confidence = Status.PASS, Confidence.REFUTED

@@ -48,7 +48,7 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     names = list(dict.fromkeys([home, *theirs]))[: MAX_NODES + 1]
     hops = yield from _hops(names)
     nodes = yield from ask.nodes()
-    ranges = {one.fact.name: one.fact.spec.pod_cidrs or () for one in nodes.present}
+    ranges = {node.fact.name: node.fact.spec.pod_cidrs or () for node in nodes.present}
     findings: list[Finding] = []
     for address, (endpoint, seen) in lost.items():
         sender = _sender(client.fact, address)
@@ -76,7 +76,7 @@ def narrow_places(view: Scene, large: Iterable[tuple[str, Attempt]]) -> Asking[d
         return {}
     client = yield from ask.client_pod(view.request.client_namespace, view.request.client_name)
     home = (client.fact.spec.node_name if client else "") or ""
-    nodes = {one.address: node_of(one) for one in view.usable if one.address in lost}
+    nodes = {endpoint.address: node_of(endpoint) for endpoint in view.usable if endpoint.address in lost}
     hops = yield from _hops([name for name in dict.fromkeys([home, *nodes.values()]) if name][: MAX_NODES + 1])
     found = {}
     for address, attempt in lost.items():
@@ -111,8 +111,8 @@ def _hops(names: list[str]) -> Asking[dict[str, _Hop]]:
 
 def _joined(routes: Reply) -> RoutingTables:
     """What was seen first, with the MTUs of all that was seen: routes and links may have been recorded apart."""
-    first: RoutingTables = next((one.fact for one in routes.present if one.fact.routes), routes.present[0].fact)
-    mtus = {name: size for one in reversed(routes.present) for name, size in one.fact.mtus.items()}
+    first: RoutingTables = next((look.fact for look in routes.present if look.fact.routes), routes.present[0].fact)
+    mtus = {name: size for look in reversed(routes.present) for name, size in look.fact.mtus.items()}
     return msgspec.structs.replace(first, mtus=mtus)
 
 
@@ -123,15 +123,15 @@ def _dead(hop: _Hop, target: str, source: str, who: str, tried: Evidence) -> Fin
     led = way(hop.tables, target, source)
     if not led.dead:
         return None
-    said = led.said
+    reason = led.said
     return finding(
         "SP507",
         Status.FAIL,
-        f"node {hop.node} has no way to {target} ({who}): {said}",
-        evidence=(Evidence(f"{hop.node}: {said}", hop.observation), tried),
+        f"node {hop.node} has no way to {target} ({who}): {reason}",
+        evidence=(Evidence(f"{hop.node}: {reason}", hop.observation), tried),
         # An explicit route names the address; that none fits leaves room for a table that was not shown.
         confidence=Confidence.PROVEN if led.route is not None else Confidence.SUPPORTED,
-        cause=f"node {hop.node}: {said}",
+        cause=f"node {hop.node}: {reason}",
         remedy=f"On node {hop.node} remove that route, or let the network plugin write its own anew.",
         share=f"packets through {hop.node} to {target}",
         node=hop.node,
@@ -161,13 +161,13 @@ def _filtered(
         tried,
     ]
     if strict is not None:
-        key, value, one = strict
+        key, value, shown = strict
         return finding(
             "SP617",
             Status.FAIL,
             f"node {hop.node} drops what comes from {sender}: {key} is {value} (strict), packets come in by "
             f"{usual.route.device} and its route back is {back.said}",
-            evidence=(Evidence(f"{key} = {value}", one), *evidence),
+            evidence=(Evidence(f"{key} = {value}", shown), *evidence),
             confidence=Confidence.PROVEN,
             layer="pod",
             remedy=f"On node {hop.node} remove the route {back.said}, or sysctl -w {key}=2.",
@@ -201,10 +201,10 @@ def _neighbours(hop: _Hop, sender: str, backend: str, ranges: Iterable[str]) -> 
 def _strict(sysctls: Reply, device: str) -> tuple[str, str, Observation[object]] | None:
     """What makes reverse path filtering strict on ``device``: the larger of "all" and its own value counts, and 1 is it."""
     own = device.replace(".", "/")
-    for one in sysctls.present:
-        keys = {name: one.fact.values.get(f"net.ipv4.conf.{name}.rp_filter", "").strip() for name in ("all", own)}
+    for look in sysctls.present:
+        keys = {name: look.fact.values.get(f"net.ipv4.conf.{name}.rp_filter", "").strip() for name in ("all", own)}
         known = {name: int(value) for name, value in keys.items() if value.isdecimal()}
         if known and max(known.values()) == 1:
             name = next(name for name, value in known.items() if value == 1)
-            return f"net.ipv4.conf.{name}.rp_filter", "1", one
+            return f"net.ipv4.conf.{name}.rp_filter", "1", look
     return None

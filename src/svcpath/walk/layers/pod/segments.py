@@ -21,18 +21,24 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     small = direct.tried(view, attempts)
     large = _large(view, attempts)
     found = {}
-    for (address, port), held in large.items():
-        answered = [(each, one) for each, one in small.get((address, port, "TCP"), ()) if each.status]
-        lost = [(each, one) for each, one in held if each.outcome == "stalled" and each.unacknowledged != 0]
-        if answered and len(lost) >= 2 and len(lost) == len(held):
+    for (address, port), attempted in large.items():
+        answered = [
+            (attempt, recorded) for attempt, recorded in small.get((address, port, "TCP"), ()) if attempt.status
+        ]
+        lost = [
+            (attempt, recorded)
+            for attempt, recorded in attempted
+            if attempt.outcome == "stalled" and attempt.unacknowledged != 0
+        ]
+        if answered and len(lost) >= 2 and len(lost) == len(attempted):
             found[address, port] = (answered, lost)
     places = yield from routes.narrow_places(view, ((key[0], lost[-1][0]) for key, (_, lost) in found.items()))
     findings: list[Finding] = []
     for (address, port), (answered, lost) in found.items():
         attempt, observed = lost[-1]
-        measured = all(each.unacknowledged for each, _ in lost)
+        measured = all(request.unacknowledged for request, _ in lost)
         place = host_port(address, port)
-        who = next((one.who for one in view.usable if one.address == address), address)
+        who = next((endpoint.who for endpoint in view.usable if endpoint.address == address), address)
         size = f"{attempt.segment}-byte segments" if attempt.segment else "whole segments"
         unheard = f", {attempt.unacknowledged} bytes of it never acknowledged" if measured else ""
         findings.append(
@@ -55,7 +61,7 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
                 url=f"http://{place}/",
             )
         )
-    passed = [key for key, held in large.items() if all(each.status for each, _ in held)]
+    passed = [key for key, attempted in large.items() if all(request.status for request, _ in attempted)]
     phrase = f"large requests pass to {len(passed)} of {len(large)}" if passed and not findings else ""
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or bool(phrase))
 
@@ -63,9 +69,9 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
 def _large(view: Scene, attempts: Reply) -> dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]]:
     usable = {endpoint.address for endpoint in view.usable}
     found: dict[tuple[str, int], list[tuple[Attempt, Observation[Attempts]]]] = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
             address = canonical(attempt.address or attempt.host)
             if attempt.padded and address in usable:
-                found.setdefault((address, attempt.port), []).append((attempt, one))
+                found.setdefault((address, attempt.port), []).append((attempt, recorded))
     return found

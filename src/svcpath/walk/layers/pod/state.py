@@ -35,8 +35,8 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
 def _answering(attempts: Reply) -> set[str]:
     """Addresses whose newest recorded connection was taken."""
     newest: dict[str, bool] = {}
-    for one in attempts.present:
-        for attempt in one.fact.attempts:
+    for recorded in attempts.present:
+        for attempt in recorded.fact.attempts:
             newest[canonical(attempt.address or attempt.host)] = attempt.outcome in (
                 "ok",
                 "http-error",
@@ -52,19 +52,19 @@ Told = dict[str, tuple[str, Observation[object]]]
 def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) -> list[Finding]:
     silent: Told = {}
     unwell: Told = {}
-    for one in nodes.present:
-        node: Node = one.fact
-        ready = next((each for each in node.status.conditions or () if each.type == "Ready"), None)
+    for observed in nodes.present:
+        node: Node = observed.fact
+        ready = next((condition for condition in node.status.conditions or () if condition.type == "Ready"), None)
         if ready is not None and ready.status != "True":
             beat = f", last heartbeat {ready.last_heartbeat_time}" if ready.last_heartbeat_time else ""
-            told = unwell if ready.status == "False" else silent
-            told[node.name] = (f"Ready is {ready.status} ({ready.reason or 'no reason'}{beat})", one)
-    for one in reports.present:
-        for report in one.fact.nodes:
+            reported = unwell if ready.status == "False" else silent
+            reported[node.name] = (f"Ready is {ready.status} ({ready.reason or 'no reason'}{beat})", observed)
+    for observed in reports.present:
+        for report in observed.fact.nodes:
             if _is_down(report):
                 note = f" {report.note}" if report.note else ""
                 if report.name not in unwell:
-                    silent.setdefault(report.name, (f"{report.status}{note}", one))
+                    silent.setdefault(report.name, (f"{report.status}{note}", observed))
     lost = [
         endpoint
         for endpoint in view.usable
@@ -88,9 +88,10 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
                 *(Evidence(f"node {name}: {silent[name][0]}", silent[name][1]) for name in names[:3]),
                 *(
                     Evidence(
-                        f"slice {one.slice.name}: {one.address} on {one.endpoint.node_name}, ready", one.observation
+                        f"slice {endpoint.slice.name}: {endpoint.address} on {endpoint.endpoint.node_name}, ready",
+                        endpoint.observation,
                     )
-                    for one in lost[:3]
+                    for endpoint in lost[:3]
                 ),
             ),
             confidence=Confidence.SUPPORTED,
@@ -138,10 +139,14 @@ def _dead_pods(view: Scene) -> list[Finding]:
         elif pod.status.phase == "Pending":
             bad.append((endpoint, "Pending"))
         elif pod.status.container_statuses and not any(
-            one.state is None or one.state.running for one in pod.status.container_statuses
+            container.state is None or container.state.running for container in pod.status.container_statuses
         ):
             waiting = next(
-                (one.state.waiting.reason for one in pod.status.container_statuses if one.state and one.state.waiting),
+                (
+                    container.state.waiting.reason
+                    for container in pod.status.container_statuses
+                    if container.state and container.state.waiting
+                ),
                 None,
             )
             bad.append((endpoint, f"no container runs ({waiting or 'terminated'})"))

@@ -32,7 +32,7 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> CheckResult:
         if not links:
             continue
         looked = looked or any(link.reach not in OPEN for link in links)
-        links = [with_attempts(one, taken) for one in links]
+        links = [with_attempts(opened, taken) for opened in links]
         findings.extend(_judge(view, port, links))
         unknown = [link for link in links if link.reach in OPEN]
         if unknown:
@@ -63,16 +63,16 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
             continue
         known = [link for link in links if link.reach not in OPEN]
         link = bad[0]
-        proven = all(each.complete for each in bad)
+        proven = all(link.complete for link in bad)
         # A mesh's proxy may lead the port to another address of the Pod.
-        meshed = any(mesh_proxy(each.endpoint.pod.fact if each.endpoint.pod else None) for each in bad)
+        meshed = any(mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None) for link in bad)
         pods = f"{count_pods(bad)} of {count_pods(known)} Pods"
         share = "" if len(bad) == len(links) else f"{len(bad)} of {len(links)} backends"
-        families = {each.endpoint.family for each in bad}
+        families = {link.endpoint.family for link in bad}
         if (
             share
             and len(families) == 1
-            and families.isdisjoint(each.endpoint.family for each in links if each not in bad)
+            and families.isdisjoint(link.endpoint.family for link in links if link not in bad)
         ):
             share = f"all new connections over IPv{families.pop()}"
         findings.append(

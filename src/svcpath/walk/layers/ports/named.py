@@ -15,7 +15,7 @@ def check(view: Scene) -> CheckResult:
     service = view.service
     if service is None:
         return CheckResult(looked=False)
-    pods = [one for one in view.selected if one.fact.spec.containers]
+    pods = [pod for pod in view.selected if pod.fact.spec.containers]
     findings: list[Finding] = []
     phrases: list[str] = []
     for port in view.service_ports:
@@ -29,8 +29,8 @@ def check(view: Scene) -> CheckResult:
 
 def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> list[Finding]:
     name = str(port.target_port)
-    having = [one for one in pods if target_port(one.fact, port) is not None]
-    lacking = [one for one in pods if target_port(one.fact, port) is None]
+    having = [pod for pod in pods if target_port(pod.fact, port) is not None]
+    lacking = [pod for pod in pods if target_port(pod.fact, port) is None]
     values = {
         "namespace": view.request.namespace,
         "selector": as_text((view.service.spec.selector if view.service else None) or {}),
@@ -41,31 +41,31 @@ def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> lis
         return [_missing(view, port, lacking, values)]
     findings = []
     if lacking:
-        gone = ", ".join(one.fact.name for one in lacking[:4])
+        gone = ", ".join(pod.fact.name for pod in lacking[:4])
         findings.append(
             finding(
                 "SP402",
                 Status.WARN,
                 f'targetPort name "{name}" is missing in {len(lacking)} of {len(pods)} Pods ({gone}): '
                 "they get no connections",
-                evidence=tuple(Evidence(_declares(one.fact), one) for one in (*lacking[:3], *having[:1])),
+                evidence=tuple(Evidence(_declares(pod.fact), pod) for pod in (*lacking[:3], *having[:1])),
                 confidence=Confidence.PROVEN,
                 names={**values, "pod": lacking[0].fact.name},
             )
         )
-    for one in having:
-        numbers = named_ports(one.fact, name, port.protocol)
+    for pod in having:
+        numbers = named_ports(pod.fact, name, port.protocol)
         if len(numbers) > 1:
             rest = ", ".join(str(number) for number in numbers[1:])
             findings.append(
                 finding(
                     "SP406",
                     Status.WARN,
-                    f'duplicate port name "{name}" in one Pod ({one.fact.name}): only {numbers[0]} (first) is used, '
+                    f'duplicate port name "{name}" in one Pod ({pod.fact.name}): only {numbers[0]} (first) is used, '
                     f"{rest} is unreachable through the Service; first match wins, by design",
-                    evidence=(Evidence(_declares(one.fact), one),),
+                    evidence=(Evidence(_declares(pod.fact), pod),),
                     confidence=Confidence.PROVEN,
-                    names={**values, "pod": one.fact.name},
+                    names={**values, "pod": pod.fact.name},
                 )
             )
             break
@@ -76,19 +76,19 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
     name = str(port.target_port)
     usable = [endpoint for endpoint in view.ready if endpoint.port_for(port)]
     other = {
-        (each.container_port, each.protocol or "TCP")
-        for one in pods
-        for each in declared(one.fact)
-        if each.name == name
+        (entry.container_port, entry.protocol or "TCP")
+        for pod in pods
+        for entry in declared(pod.fact)
+        if entry.name == name
     }
-    numbers = sorted({each.container_port for one in pods for each in declared(one.fact)})
-    names = sorted({each.name for one in pods for each in declared(one.fact) if each.name})
+    numbers = sorted({entry.container_port for pod in pods for entry in declared(pod.fact)})
+    names = sorted({entry.name for pod in pods for entry in declared(pod.fact) if entry.name})
     which = "either Pod" if len(pods) == 2 else "any Pod" if len(pods) > 2 else f"Pod {pods[0].fact.name}"
     sentence = f'targetPort name "{name}" matches no containerPort name in {which}'
     if other:
         number, protocol = sorted(other)[0]
         sentence += f" as {port.protocol}: it is {number}/{protocol} there"
-    elif early := next((_early(one.fact, name) for one in pods if _early(one.fact, name)), ""):
+    elif early := next((_early(pod.fact, name) for pod in pods if _early(pod.fact, name)), ""):
         sentence += f"; init container {early} has it, and ends before the Pod runs (no restartPolicy: Always)"
     if view.ready:
         sentence += f"; {len(view.ready)} ready addresses, {len(usable)} usable (no port)"
@@ -103,15 +103,15 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
         sentence,
         evidence=(
             Evidence(f'Service {view.named}: port {port.port} -> targetPort "{name}"', view.service_observation),
-            *(Evidence(_declares(one.fact), one) for one in pods[:3]),
+            *(Evidence(_declares(pod.fact), pod) for pod in pods[:3]),
             *(
                 Evidence(
-                    f"slice {one.fact.name}: no port"
-                    if not any(each.port for each in one.fact.ports or ())
-                    else f"slice {one.fact.name}",
-                    one,
+                    f"slice {slice_.fact.name}: no port"
+                    if not any(entry.port for entry in slice_.fact.ports or ())
+                    else f"slice {slice_.fact.name}",
+                    slice_,
                 )
-                for one in view.slices[:2]
+                for slice_ in view.slices[:2]
             ),
         ),
         confidence=Confidence.PROVEN if view.slices and not usable else Confidence.SUPPORTED,
@@ -123,27 +123,29 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
 
 def _early(pod: Pod, name: str) -> str:
     """The init container that declares the name and is no sidecar: FindPort does not look there."""
-    for one in pod.spec.init_containers or ():
-        if one.restart_policy != "Always" and any(port.name == name for port in one.ports or ()):
-            return one.name
+    for container in pod.spec.init_containers or ():
+        if container.restart_policy != "Always" and any(port.name == name for port in container.ports or ()):
+            return container.name
     return ""
 
 
 def _numbers(port: ServicePort, pods: list[Observation[Pod]]) -> list[str]:
     """Different numbers under one name are valid: the controller writes a slice per set of ports."""
-    numbers = sorted({number for one in pods if (number := target_port(one.fact, port)) is not None})
+    numbers = sorted({number for pod in pods if (number := target_port(pod.fact, port)) is not None})
     if len(numbers) < 2:
         return []
     pairs = ", ".join(
-        host_port(one.fact.ips[0], number)
-        for one in pods[:6]
-        if one.fact.ips and (number := target_port(one.fact, port)) is not None
+        host_port(pod.fact.ips[0], number)
+        for pod in pods[:6]
+        if pod.fact.ips and (number := target_port(pod.fact, port)) is not None
     )
     return [
-        f'"{port.target_port}" is {" and ".join(str(one) for one in numbers)} in different Pods: backends are address+port pairs per slice: {pairs}'
+        f'"{port.target_port}" is {" and ".join(str(number) for number in numbers)} in different Pods: backends are address+port pairs per slice: {pairs}'
     ]
 
 
 def _declares(pod: Pod) -> str:
-    ports = ", ".join(f"{one.name or 'unnamed'} {one.container_port}/{one.protocol or 'TCP'}" for one in declared(pod))
+    ports = ", ".join(
+        f"{entry.name or 'unnamed'} {entry.container_port}/{entry.protocol or 'TCP'}" for entry in declared(pod)
+    )
     return f"Pod {pod.name} declares {ports or 'no ports'}"

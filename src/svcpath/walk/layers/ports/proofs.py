@@ -28,17 +28,17 @@ def evidence(view: Scene, port: ServicePort, bad: list[Link]) -> tuple[Evidence,
                 )
             )
     for link in bad[:3]:
-        for one in link.observations[:2]:
-            evidence.append(Evidence(f"{link.endpoint.who} {_listens(one.fact, link.protocol)}", one))
+        for table in link.observations[:2]:
+            evidence.append(Evidence(f"{link.endpoint.who} {_listens(table.fact, link.protocol)}", table))
     return tuple(evidence)
 
 
 def _listens(table: SocketTable, protocol: str) -> str:
     places = sorted(
         {
-            host_port(one.local_address, one.local_port)
-            for one in table.sockets
-            if one.protocol == protocol and is_open(one)
+            host_port(socket.local_address, socket.local_port)
+            for socket in table.sockets
+            if socket.protocol == protocol and is_open(socket)
         }
     )
     which = ", ".join(sorted(table.covers))

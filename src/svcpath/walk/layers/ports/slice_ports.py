@@ -18,7 +18,7 @@ def check(view: Scene) -> CheckResult:
     service = view.service
     if service is None or not view.slices:
         return CheckResult(looked=False)
-    filled = [one for one in view.slices if one.fact.endpoints]
+    filled = [slice_ for slice_ in view.slices if slice_.fact.endpoints]
     if not filled:
         return CheckResult(looked=False)
     findings: list[Finding] = []
@@ -53,26 +53,26 @@ def _label(port: EndpointPort) -> str:
 
 def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice]]) -> list[Finding]:
     service = view.service
-    joined = [one for one in filled if _has(one.fact, port)]
+    joined = [slice_ for slice_ in filled if _has(slice_.fact, port)]
     if service is None or (service.is_headless and not service.ports):
         return []
     if joined:
         return [] if view.usable_for(port) or not view.usable else [_none_ready(view, port, joined)]
-    candidates = [one for one in filled if any(each.port is not None for each in one.fact.ports or ())]
+    candidates = [slice_ for slice_ in filled if any(entry.port is not None for entry in slice_.fact.ports or ())]
     if not candidates:
         if is_named(port) and view.selected:
             return []  # named.py says which Pods lack the name
         return [_portless(view, port, filled)]
-    one = candidates[0]
-    other = next(each for each in one.fact.ports or () if each.port is not None)
+    slice_ = candidates[0]
+    other = next(entry for entry in slice_.fact.ports or () if entry.port is not None)
     refused = "; the node's REJECT rule refuses connections" if service.cluster_ips else ""
     if (other.name or "") == port.name:
         return [
             finding(
                 "SP408",
                 Status.FAIL,
-                f"Service port {port.port} is {port.protocol}, slice {one.fact.name} carries {_label(other)}: no backend{refused}",
-                evidence=_pair(view, port, one, other),
+                f"Service port {port.port} is {port.protocol}, slice {slice_.fact.name} carries {_label(other)}: no backend{refused}",
+                evidence=_pair(view, port, slice_, other),
                 confidence=Confidence.PROVEN,
                 share="all new connections",
                 remedy=f"protocol: {other.protocol or 'TCP'} in the Service port, or {port.protocol} in the slice",
@@ -89,41 +89,43 @@ def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice
             Status.FAIL,
             f'slice port name "{other.name or ""}" != Service port name "{port.name}": no backend{refused}; '
             "names must match exactly, numbers do not matter",
-            evidence=_pair(view, port, one, other),
+            evidence=_pair(view, port, slice_, other),
             confidence=Confidence.PROVEN,
             share="all new connections",
-            remedy=f'name the port of slice {one.fact.name} "{port.name}"'
+            remedy=f'name the port of slice {slice_.fact.name} "{port.name}"'
             + (" (leave the name out)" if not port.name else ""),
             namespace=service.namespace,
-            slice=one.fact.name,
+            slice=slice_.fact.name,
             wanted=port.name or '""',
         )
     ]
 
 
-def _pair(view: Scene, port: ServicePort, one: Observation[EndpointSlice], other: EndpointPort) -> tuple[Evidence, ...]:
+def _pair(
+    view: Scene, port: ServicePort, slice_: Observation[EndpointSlice], other: EndpointPort
+) -> tuple[Evidence, ...]:
     return (
         Evidence(f'Service {view.named}: port "{port.name}" {port.port}/{port.protocol}', view.service_observation),
-        Evidence(f"slice {one.fact.name}: port {_label(other)}", one),
+        Evidence(f"slice {slice_.fact.name}: port {_label(other)}", slice_),
     )
 
 
-def _has(one: EndpointSlice, port: ServicePort) -> bool:
+def _has(slice_: EndpointSlice, port: ServicePort) -> bool:
     return any(
-        (each.name or "") == port.name and (each.protocol or "TCP") == port.protocol and each.port is not None
-        for each in one.ports or ()
+        (entry.name or "") == port.name and (entry.protocol or "TCP") == port.protocol and entry.port is not None
+        for entry in slice_.ports or ()
     )
 
 
 def _portless(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice]]) -> Finding:
-    names = ", ".join(one.fact.name for one in filled[:3])
+    names = ", ".join(slice_.fact.name for slice_ in filled[:3])
     target = f" (targetPort {port.target_port})" if port.target_port is not None else ""
     return finding(
         "SP411",
         Status.FAIL,
         f"slices {names} carry no port for Service port {port.port}/{port.protocol}{target}: "
         f"{len(view.ready)} ready addresses, 0 usable (no port)",
-        evidence=tuple(Evidence(f"slice {one.fact.name}: ports empty", one) for one in filled[:3]),
+        evidence=tuple(Evidence(f"slice {slice_.fact.name}: ports empty", slice_) for slice_ in filled[:3]),
         confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=view.request.namespace,
@@ -139,7 +141,7 @@ def _none_ready(view: Scene, port: ServicePort, joined: list[Observation[Endpoin
         Status.FAIL,
         f"{len(view.usable)} ready endpoints carry no port for Service port {port.port}/{port.protocol}, and none that carries "
         f"it is ready ({', '.join(waiting[:3])}): no backend",
-        evidence=tuple(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in joined[:3]),
+        evidence=tuple(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in joined[:3]),
         confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=view.request.namespace,

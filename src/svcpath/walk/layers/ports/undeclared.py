@@ -20,30 +20,30 @@ def undeclared(
     link = unknown[0]
     names = disproof(view, link)
     command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
-    who = list(dict.fromkeys(each.endpoint.who for each in unknown))
+    who = list(dict.fromkeys(link.endpoint.who for link in unknown))
     pods = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
     why = "no socket list in the evidence"
-    if all(each.reach is Reach.HALF for each in unknown):
+    if all(link.reach is Reach.HALF for link in unknown):
         why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
-    elif all(each.reach is Reach.DOUBTED for each in unknown):
+    elif all(link.reach is Reach.DOUBTED for link in unknown):
         why = f"the list shows no open port, yet {numbers(unknown)} answered a probe or a connection: it is cut or old"
     gap = Gap("ports", f"the listening sockets of {pods}", why, command)
-    halves = [each for each in unknown if each.reach is Reach.HALF]
+    halves = [link for link in unknown if link.reach is Reach.HALF]
     if halves:
         return [_half(view, port, halves, known)], gap
-    suspicious = [each for each in unknown if _declares_others_only(each)]
+    suspicious = [link for link in unknown if _declares_others_only(link)]
     if known or not suspicious:
         return [], gap
     declares = sorted(
-        {one.container_port for each in suspicious if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
+        {entry.container_port for link in suspicious if link.endpoint.pod for entry in declared(link.endpoint.pod.fact)}
     )
     doubt = finding(
         "SP410",
         Status.INCONCLUSIVE,
-        f"nothing declares {numbers(suspicious)}/{link.protocol}: the Pods declare {', '.join(str(one) for one in declares)}, "
+        f"nothing declares {numbers(suspicious)}/{link.protocol}: the Pods declare {', '.join(str(number) for number in declares)}, "
         "and their sockets were not looked at",
         evidence=tuple(
-            Evidence(f"Pod {each.endpoint.who} declares other ports", each.endpoint.pod) for each in suspicious[:3]
+            Evidence(f"Pod {link.endpoint.who} declares other ports", link.endpoint.pod) for link in suspicious[:3]
         ),
         confidence=Confidence.POSSIBLE,
         cause=f"nothing listens on {numbers(suspicious)}",
@@ -55,8 +55,8 @@ def undeclared(
 def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Finding:
     """Nothing in the family's own table. Where the Pods also declare other ports only, that supports a fault."""
     link = halves[0]
-    declared_elsewhere = not known and all(_declares_others_only(each) and each.others for each in halves)
-    others = sorted({number for each in halves for number in each.others})
+    declared_elsewhere = not known and all(_declares_others_only(link) and link.others for link in halves)
+    others = sorted({number for link in halves for number in link.others})
     listen = f" (they listen on {', '.join(str(number) for number in others[:5])})" if others else ""
     table = link.protocol.lower()
     return finding(
@@ -76,7 +76,7 @@ def _declares_others_only(link: Link) -> bool:
     pod = link.endpoint.pod.fact if link.endpoint.pod else None
     if pod is None:
         return False
-    ports = [one for one in declared(pod) if (one.protocol or "TCP") == link.protocol]
-    if not ports or any(one.container_port == link.port for one in ports):
+    ports = [entry for entry in declared(pod) if (entry.protocol or "TCP") == link.protocol]
+    if not ports or any(entry.container_port == link.port for entry in ports):
         return False
     return not (pod.ready and probed(pod, link.port))

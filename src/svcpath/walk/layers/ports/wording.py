@@ -12,7 +12,7 @@ def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str
     """``bad`` are the Pods of one kind, ``known`` all that were looked at; ``pods`` says "2 of 3 Pods"."""
     link = bad[0]
     if reach is Reach.NOTHING:
-        others = sorted({number for each in bad for number in each.others})
+        others = sorted({number for link in bad for number in link.others})
         over = "" if link.over_all_families else f" over IPv{link.endpoint.family}"
         who = "they listen" if count_pods(bad) == count_pods(known) > 1 else _names(bad, "listens", "listen")
         listen = (
@@ -20,7 +20,7 @@ def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str
             if others
             else f" (no open {link.protocol} port at all)"
         )
-        numbers = " and ".join(dict.fromkeys(str(each.port) for each in bad))
+        numbers = " and ".join(dict.fromkeys(str(link.port) for link in bad))
         return f"nothing listens on {numbers}{over} in {pods}{listen}"
     if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         socket = link.sockets[0]
@@ -30,7 +30,7 @@ def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str
         )
     if reach is Reach.OTHER_FAMILY:
         family = f"IPv{link.endpoint.family or 4}"
-        good = sorted({f"IPv{each.endpoint.family}" for each in known if each.reach is Reach.LISTENS})
+        good = sorted({f"IPv{link.endpoint.family}" for link in known if link.reach is Reach.LISTENS})
         path = f"{', '.join(good)} path OK; " if good else ""
         wildcard = "::" if link.endpoint.family == 6 else "0.0.0.0"
         return f"{path}{family} path refused: no socket on {wildcard} port {link.port} in {pods} ({link.place})"
@@ -38,26 +38,26 @@ def sentence(reach: Reach, bad: list[Link], known: list[Link], pods: str) -> str
     return f"nothing listens on {link.port}/{link.protocol} in {pods}; the port is open as {link.port}/{other}"
 
 
-def _names(links: list[Link], one: str, several: str) -> str:
+def _names(links: list[Link], singular: str, several: str) -> str:
     """ "web-7 listens", "web-1, web-2 and 3 more listen"."""
     names = list(dict.fromkeys(link.endpoint.who for link in links))
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(names[:3])}{more} {one if len(names) == 1 else several}"
+    return f"{', '.join(names[:3])}{more} {singular if len(names) == 1 else several}"
 
 
 def details(reach: Reach, link: Link) -> tuple[str, ...]:
-    held = []
+    lines = []
     proxy = mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None)
     if proxy and reach in (Reach.NOTHING, Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         return (f"{proxy} takes connections to the Pod and finds nobody behind: a reset or a 503, not a refusal",)
     if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
-        held.append("Service, slice and port agree")
-        held.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")
+        lines.append("Service, slice and port agree")
+        lines.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")
     if reach is Reach.OTHER_FAMILY:
-        held.append("bind :: so that both families are taken; readiness is probed over the primary address only")
+        lines.append("bind :: so that both families are taken; readiness is probed over the primary address only")
     if reach is Reach.NOTHING:
-        held.append(f"connections to {link.place} are refused by the Pod itself")
-    return tuple(held)
+        lines.append(f"connections to {link.place} are refused by the Pod itself")
+    return tuple(lines)
 
 
 def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known: list[Link]) -> str:
@@ -66,7 +66,7 @@ def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known:
         return f"let the application listen on {bad[0].port}/{port.protocol} too, or take {port.port}/{port.protocol} off the Service"
     if reach is not Reach.NOTHING:
         return ""
-    good = count_pods([each for each in known if each.reach is Reach.LISTENS])
+    good = count_pods([link for link in known if link.reach is Reach.LISTENS])
     if good:
         who = _names(bad, "opens", "open")
         return f"look at why {who} no port {bad[0].port}: {good} other {'Pod of this Service does' if good == 1 else 'Pods of this Service do'}"
@@ -74,25 +74,25 @@ def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known:
         found.port
         for other in (view.service.ports if view.service else ())
         if other != port
-        for each in bad
-        if (found := each.endpoint.port_for(other)) is not None
+        for link in bad
+        if (found := link.endpoint.port_for(other)) is not None
     }
-    others = sorted({number for each in bad for number in each.others} - taken)
-    if any(mesh_proxy(each.endpoint.pod.fact if each.endpoint.pod else None) for each in bad):
+    others = sorted({number for link in bad for number in link.others} - taken)
+    if any(mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None) for link in bad):
         others = [number for number in others if not of_the_mesh(number)]
     if not others:
         return f"let the application listen on {bad[0].port}, or look at why it does not"
-    named = {one.container_port for each in bad if each.endpoint.pod for one in declared(each.endpoint.pod.fact)}
+    named = {entry.container_port for link in bad if link.endpoint.pod for entry in declared(link.endpoint.pod.fact)}
     others = [number for number in others if number in named] or others
     if len(others) > 3:
         return ""
     text = f"targetPort {' or '.join(str(number) for number in others)}"
     names = {
-        each.name
+        entry.name
         for link in bad
         if link.endpoint.pod
-        for each in declared(link.endpoint.pod.fact)
-        if each.container_port in others and each.name
+        for entry in declared(link.endpoint.pod.fact)
+        if entry.container_port in others and entry.name
     }
     if len(names) == 1 and not is_named(port):
         text += f", or {names.pop()} (the name the Pods give it)"
@@ -101,5 +101,5 @@ def remedy(view: Scene, reach: Reach, port: ServicePort, bad: list[Link], known:
 
 def _both(view: Scene, port: ServicePort) -> bool:
     """Whether the Service has this number under the other protocol as well: DNS is served over UDP and TCP."""
-    held = view.service.ports if view.service else ()
-    return any(other.port == port.port and other.protocol != port.protocol for other in held)
+    others = view.service.ports if view.service else ()
+    return any(other.port == port.port and other.protocol != port.protocol for other in others)
