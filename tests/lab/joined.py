@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from svcpath.lab.score.row import FaultScore, results
 from svcpath.reports.report import encode
 from svcpath.reports.score import ScoreContract
+from svcpath_lab.score.row import FaultScore, results
 
 _SIDE_BY_SIDE = ("date", "modes", "lot", "not made")
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import resources
-from svcpath.lab.binaries import build, catalogue, download, find
-from svcpath.lab.binaries.catalogue import Release
+from svcpath.errors import UsageError
+from svcpath_lab import resources
+from svcpath_lab.binaries import build, catalogue, download, find
+from svcpath_lab.binaries.catalogue import Release
+from svcpath_lab.errors import LabError
 
 
 def _script(path: Path, said: str) -> Path:

@@ -22,13 +22,13 @@ import yaml
 
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
-from svcpath.lab.experiment import manifests
-from svcpath.lab.experiment.log import RawLog
-from svcpath.lab.experiment.manifests import RunVariant, with_variant
-from svcpath.lab.experiment.play import parse_request
-from svcpath.lab.experiment.variants import expected_failures
-from svcpath.lab.experiment.watch import documents, logging
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab.experiment import manifests
+from svcpath_lab.experiment.log import RawLog
+from svcpath_lab.experiment.manifests import RunVariant, with_variant
+from svcpath_lab.experiment.play import parse_request
+from svcpath_lab.experiment.variants import expected_failures
+from svcpath_lab.experiment.watch import documents, logging
+from svcpath_lab.kubectl import Kubectl
 
 
 def _objects() -> list[dict[str, Any]]:

@@ -12,19 +12,19 @@ from typing import Any, ClassVar, cast
 import pytest
 import yaml
 
+import svcpath
 from svcpath.errors import UsageError
-from svcpath.lab import resources
-from svcpath.lab.faults import fault as faults
-from svcpath.lab.faults import ground as grounds
-from svcpath.lab.faults import own, steps
-from svcpath.lab.faults import scene as scenes
-from svcpath.lab.faults.fault import Fault, shipped
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene, merge
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import Provider
+from svcpath_lab.faults import fault as faults
+from svcpath_lab.faults import ground as grounds
+from svcpath_lab.faults import own, steps
+from svcpath_lab.faults import scene as scenes
+from svcpath_lab.faults.fault import Fault, shipped
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene, merge
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import Provider
 
-CATALOGUE = resources.folder().parents[1] / "findings" / "catalogue.yaml"
+CATALOGUE = Path(svcpath.__file__).parent / "findings" / "catalogue.yaml"
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
 SHIPPED = shipped()
 #: Faults that the lab does not list, as a user's own folder holds them.

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from svcpath.lab.netns import forwarder
+from svcpath_lab.netns import forwarder
 
 
 def _shout(listener: socket.socket) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab.images import jvm
+from svcpath_lab.images import jvm
 
 APT = """#!/bin/sh
 echo "$*" >> {folder}/calls

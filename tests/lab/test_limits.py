@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from svcpath.lab.netns.limits import A_NODE, lacking
+from svcpath_lab.netns.limits import A_NODE, lacking
 
 
 def proc(root: Path, most: int, *processes: int) -> Path:

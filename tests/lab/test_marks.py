@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from svcpath.lab.netns import marks
+from svcpath_lab.netns import marks
 
 
 def _process(proc: Path, pid: int, environment: dict[str, str], executable: str, inside: str = "") -> None:

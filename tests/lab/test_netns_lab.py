@@ -15,11 +15,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.netns import cgroups, marks
-from svcpath.lab.providers.base import Provider
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.netns import cgroups, marks
+from svcpath_lab.providers.base import Provider
 
 pytestmark = [pytest.mark.root, pytest.mark.lab, pytest.mark.timeout(900)]
 

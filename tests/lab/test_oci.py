@@ -7,7 +7,7 @@ import json
 import tarfile
 from pathlib import Path
 
-from svcpath.lab.images import oci
+from svcpath_lab.images import oci
 
 
 def _content(tar: tarfile.TarFile, name: str) -> bytes:

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import home as homes
-from svcpath.lab import labs, namespaces
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers import public
-from svcpath.lab.providers.base import NotOffered
-from svcpath.lab.providers.context import ContextProvider
-from svcpath.lab.providers.kind import KindProvider, cluster_config
+from svcpath.errors import UsageError
+from svcpath_lab import home as homes
+from svcpath_lab import labs, namespaces
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers import public
+from svcpath_lab.providers.base import NotOffered
+from svcpath_lab.providers.context import ContextProvider
+from svcpath_lab.providers.kind import KindProvider, cluster_config
 
 KIND = """#!/bin/sh
 echo "kind $*" >> {folder}/calls

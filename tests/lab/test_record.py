@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, cast
 
-from svcpath.lab.command import Completed
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered, Provider
-from svcpath.lab.record import RecordingScope, record
+from svcpath_lab.command import Completed
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import NotOffered, Provider
+from svcpath_lab.record import RecordingScope, record
 
 KUBECTL = """#!/bin/sh
 shift 2

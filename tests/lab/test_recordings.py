@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.lab.faults.fault import Expect, Fault, shipped
-from svcpath.lab.score.row import row
 from svcpath.reports.score import Diagnosed
+from svcpath_lab.faults.fault import Expect, Fault, shipped
+from svcpath_lab.score.row import row
 from tests.lab.recordings import MODES, recorded, report_of
 
 pytestmark = [pytest.mark.timeout(120)]

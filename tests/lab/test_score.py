@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from svcpath.lab.faults.fault import Expect, Fault
-from svcpath.lab.score.row import given_by, results, row, totals
 from svcpath.reports.score import Diagnosed, ScoreContract
+from svcpath_lab.faults.fault import Expect, Fault
+from svcpath_lab.score.row import given_by, results, row, totals
 from tests.lab.joined import joined
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))

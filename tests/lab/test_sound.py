@@ -17,14 +17,14 @@ import dns.rcode
 import dns.rrset
 import pytest
 
-from svcpath.errors import LabError
-from svcpath.lab import resources
-from svcpath.lab.command import Completed
-from svcpath.lab.faults import sound
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered, Provider
+from svcpath_lab import resources
+from svcpath_lab.command import Completed
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults import sound
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import NotOffered, Provider
 
 SCENE = FaultScene.draw(random.Random(4))
 DNS_SLICE = {

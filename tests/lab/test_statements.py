@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab.experiment.log import Entry, RawLog, read
-from svcpath.lab.experiment.statements import FAILS, HOLDS, NOT_SEEN, StatementRow, judge
+from svcpath_lab.experiment.log import Entry, RawLog, read
+from svcpath_lab.experiment.statements import FAILS, HOLDS, NOT_SEEN, StatementRow, judge
 
 DATA = Path(__file__).parents[1] / "data" / "lab"
 RUNS = sorted(path.name for path in DATA.glob("reference-*.jsonl.gz"))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab.netns import addons
-from svcpath.lab.netns.layout import layout
+from svcpath_lab.netns import addons
+from svcpath_lab.netns.layout import layout
 
 FILLED = "map service-ips { elements = { 10.96.0.1 . tcp . 443 : goto x } }"
 EMPTY = "map service-ips { type ipv6_addr . inet_proto . inet_service : verdict }"

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.experiment import play, statements
-from svcpath.lab.experiment.log import read
-from svcpath.lab.faults.fault import shipped
-from svcpath.lab.home import Home
-from svcpath.lab.namespaces import LABEL
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.experiment import play, statements
+from svcpath_lab.experiment.log import read
+from svcpath_lab.faults.fault import shipped
+from svcpath_lab.home import Home
+from svcpath_lab.namespaces import LABEL
 from tests.live.conftest import NAMESPACE, Lab
 from tests.live.turns import SEED, turn
 

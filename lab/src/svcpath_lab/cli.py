@@ -16,24 +16,24 @@ import typer
 from svcpath.cli import output
 from svcpath.cli.progress import progress
 from svcpath.errors import UsageError
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab import record as recording
-from svcpath.lab.experiment import play, statements
-from svcpath.lab.experiment.manifests import NAMESPACE, RunVariant
-from svcpath.lab.faults import make
-from svcpath.lab.faults.fault import named, shipped
-from svcpath.lab.faults.own import in_folder
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.home import DEFAULT_NAME, LabSpec
-from svcpath.lab.images import recipes
-from svcpath.lab.machine import machine_facts
-from svcpath.lab.netns.layout import PROXY_MODES
-from svcpath.lab.score import ask
-from svcpath.lab.score.row import FaultScore, results, totals
-from svcpath.lab.score.run import Run
 from svcpath.reports.report import encode
 from svcpath.reports.views import score as score_view
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab import record as recording
+from svcpath_lab.experiment import play, statements
+from svcpath_lab.experiment.manifests import NAMESPACE, RunVariant
+from svcpath_lab.faults import make
+from svcpath_lab.faults.fault import named, shipped
+from svcpath_lab.faults.own import in_folder
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.home import DEFAULT_NAME, LabSpec
+from svcpath_lab.images import recipes
+from svcpath_lab.machine import machine_facts
+from svcpath_lab.netns.layout import PROXY_MODES
+from svcpath_lab.score import ask
+from svcpath_lab.score.row import FaultScore, results, totals
+from svcpath_lab.score.run import Run
 
 app = typer.Typer(
     no_args_is_help=True,

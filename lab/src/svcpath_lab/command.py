@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svcpath.errors import LabError
+from svcpath_lab.errors import LabError
+
+#: Where progress is reported, a line at a time.
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

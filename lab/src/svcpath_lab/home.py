@@ -12,13 +12,15 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from svcpath.errors import LabError, UsageError
+from svcpath.errors import UsageError
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
 
 DEFAULT_NAME = "svcpath"
 _NAME = re.compile(r"^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$")
@@ -113,7 +115,7 @@ def cache_root() -> Path:
 
 
 @contextlib.contextmanager
-def exclusive(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+def exclusive(folder: Path, say: Say) -> Iterator[None]:
     """Hold a shared folder, such as the cache, while something is made in it; waits for another lab that does."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as held:

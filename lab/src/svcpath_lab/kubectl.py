@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from svcpath.errors import LabError
-from svcpath.lab import command
+from svcpath_lab import command
+from svcpath_lab.errors import LabError
 
 Manifest = Mapping[str, Any]
 

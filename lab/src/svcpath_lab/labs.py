@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.providers.base import Provider, Say
-from svcpath.lab.providers.context import ContextProvider
-from svcpath.lab.providers.kind import KindProvider
-from svcpath.lab.providers.netns import NetnsProvider
+from svcpath.errors import UsageError
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.providers.base import Provider
+from svcpath_lab.providers.context import ContextProvider
+from svcpath_lab.providers.kind import KindProvider
+from svcpath_lab.providers.netns import NetnsProvider
 
 PROVIDERS = ("netns", "kind", "context")
 

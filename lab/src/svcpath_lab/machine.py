@@ -9,7 +9,7 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from svcpath.lab.providers.base import Provider
+from svcpath_lab.providers.base import Provider
 
 
 def machine_facts(provider: Provider, modes: Sequence[str]) -> dict[str, str]:

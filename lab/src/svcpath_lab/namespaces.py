@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from svcpath.errors import LabError
-from svcpath.lab import command
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab import command
+from svcpath_lab.errors import LabError
+from svcpath_lab.kubectl import Kubectl
 
 #: Namespaces with this label, whose value is the lab's name, are the lab's own.
-LABEL = "svcpath.lab/name"
+LABEL = "svcpath_lab/name"
 
 
 def ensure(kubectl: Kubectl, lab: str, name: str) -> None:

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.evidence.sources.scripts import one_line
-from svcpath.lab.command import Completed
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered, Provider, Say
+from svcpath_lab.command import Completed, Say
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import NotOffered, Provider
 
 _RESOURCES = (
     "services,endpointslices.discovery.k8s.io,endpoints,pods,deployments.apps,replicasets.apps,daemonsets.apps,"
@@ -220,7 +220,7 @@ def _request_command(kubectl: Kubectl, namespace: str, pod: str) -> str:
 
 def _lookups(kubectl: Kubectl, namespace: str, pod: str, names: Sequence[str]) -> Completed:
     """Every name through every resolver that the client offers, one line each: PROBE NAME -> ADDRESSES or CODE TEXT."""
-    one = one_line("lookups.sh", "svcpath.lab.resources")
+    one = one_line("lookups.sh", "svcpath_lab.resources")
     return kubectl.exec(namespace, pod, ["sh", "-c", _side_by_side(one), "sh", *names], timeout=150)
 
 

@@ -18,11 +18,12 @@ from svcpath.reports.renderers.text import printable
 
 
 class CommandEntry(msgspec.Struct, frozen=True):
-    """A command, or a group of commands, of the file ``module`` in this folder."""
+    """A command, or a group of commands, of the file ``module`` in this folder, or of a ``distribution`` of its own."""
 
     module: str
     short_help: str
     group: bool = False
+    distribution: str = ""
 
 
 COMMANDS = {
@@ -41,7 +42,12 @@ COMMANDS = {
     ),
     "drain": CommandEntry("drain", "Record a drain, prove it, show it on one axis.", group=True),
     "rollout": CommandEntry("rollout", "Wait until a rollout is really over.", group=True),
-    "lab": CommandEntry("lab", "A Kubernetes to practise on and to break on purpose.", group=True),
+    "lab": CommandEntry(
+        "lab",
+        "A Kubernetes to practise on and to break (needs svcpath-lab).",
+        group=True,
+        distribution="svcpath-lab",
+    ),
 }
 
 
@@ -64,7 +70,12 @@ def tree(words: list[str]) -> typer.Typer:
         if name != meant:
             app.command(name, short_help=entry.short_help)(_not_meant)
             continue
-        module = import_module(f"svcpath.cli.{entry.module}")
+        if entry.distribution:
+            from svcpath.cli import extensions
+
+            module = extensions.command(name, entry.distribution)
+        else:
+            module = import_module(f"svcpath.cli.{entry.module}")
         if entry.group:
             app.add_typer(module.app, name=name)
         else:

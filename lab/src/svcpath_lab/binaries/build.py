@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from svcpath.errors import LabError
-from svcpath.lab import command
-from svcpath.lab.binaries.catalogue import Program, Release
+from svcpath_lab import command
+from svcpath_lab.binaries.catalogue import Program, Release
+from svcpath_lab.errors import LabError
 
 
 class BuildFailed(LabError):

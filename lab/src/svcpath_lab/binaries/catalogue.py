@@ -10,8 +10,9 @@ from typing import Any
 
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import resources
+from svcpath.errors import UsageError
+from svcpath_lab import resources
+from svcpath_lab.errors import LabError
 
 #: platform.machine() -> the name Go and the release folders use.
 ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}

@@ -14,8 +14,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from svcpath.errors import LabError
-from svcpath.lab.binaries.catalogue import Program
+from svcpath_lab.binaries.catalogue import Program
+from svcpath_lab.errors import LabError
 
 _HASH = re.compile(r"^[0-9a-fA-F]{64}$")
 

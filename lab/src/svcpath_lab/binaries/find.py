@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import command
-from svcpath.lab.binaries import build, download
-from svcpath.lab.binaries.catalogue import Program, Release
+from svcpath.errors import UsageError
+from svcpath_lab import command
+from svcpath_lab.binaries import build, download
+from svcpath_lab.binaries.catalogue import Program, Release
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
 
 _VERSION = re.compile(r"(?<![\w.])v?(\d+)\.(\d+)\.(\d+)")
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from svcpath.lab import resources
-from svcpath.lab.images.recipes import TOOLS
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab import resources
+from svcpath_lab.images.recipes import TOOLS
+from svcpath_lab.kubectl import Kubectl
 
 NAMESPACE = "service-ops"
 WRONG_PORT = 18080

@@ -17,15 +17,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from svcpath.errors import LabError
 from svcpath.evidence.sources.scripts import one_line
-from svcpath.lab import namespaces
-from svcpath.lab.experiment import manifests
-from svcpath.lab.experiment.log import Entry, RawLog
-from svcpath.lab.experiment.manifests import NAMESPACE, RunVariant
-from svcpath.lab.experiment.watch import logging, watching
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import Provider, Say
+from svcpath_lab import namespaces
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.experiment import manifests
+from svcpath_lab.experiment.log import Entry, RawLog
+from svcpath_lab.experiment.manifests import NAMESPACE, RunVariant
+from svcpath_lab.experiment.watch import logging, watching
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import Provider
 
 SLOW_SECONDS = 6
 NEW_CONNECTIONS = 6
@@ -128,7 +129,7 @@ def _settle(stage: ExperimentRun, variant: RunVariant) -> None:
 
 def probes(stage: ExperimentRun, pod: str) -> list[tuple[str, list[str]]]:
     """The resolvers a client Pod offers: static musl probes, its Python on whatever libc it has, a JVM on that libc."""
-    script = one_line("probes.sh", "svcpath.lab.resources")
+    script = one_line("probes.sh", "svcpath_lab.resources")
     found: list[tuple[str, list[str]]] = []
     for line in stage.kubectl.exec(NAMESPACE, pod, ["sh", "-c", script]).out.splitlines():
         if line.startswith("/usr/local/bin/resolve-"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.lab.experiment.log import Entry, of_kind
+from svcpath_lab.experiment.log import Entry, of_kind
 
 HOLDS, FAILS, NOT_SEEN = "holds", "FAILS", "not seen"
 

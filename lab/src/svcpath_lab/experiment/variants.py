@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svcpath.lab.experiment.manifests import RunVariant
+from svcpath_lab.experiment.manifests import RunVariant
 
 
 def expected_failures(variant: RunVariant) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
-from svcpath.lab.experiment.log import RawLog
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab.experiment.log import RawLog
+from svcpath_lab.kubectl import Kubectl
 
 
 def documents(stream: IO[str]) -> Iterator[dict[str, object]]:

@@ -21,7 +21,7 @@ import msgspec
 import yaml
 
 from svcpath.errors import UsageError
-from svcpath.lab import resources
+from svcpath_lab import resources
 
 
 class Expect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

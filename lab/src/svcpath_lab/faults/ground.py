@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import Provider
+from svcpath.errors import UsageError
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import Provider
 
 _PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_]*)>")
 

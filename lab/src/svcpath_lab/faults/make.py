@@ -6,16 +6,17 @@ from pathlib import Path
 
 import msgspec
 
-from svcpath.errors import LabError
-from svcpath.lab import namespaces
-from svcpath.lab.experiment.manifests import with_images
-from svcpath.lab.faults import scene as scenes
-from svcpath.lab.faults import sound, steps
-from svcpath.lab.faults.fault import Fault, named
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.home import Home
-from svcpath.lab.providers.base import Provider, Say
+from svcpath_lab import namespaces
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.experiment.manifests import with_images
+from svcpath_lab.faults import scene as scenes
+from svcpath_lab.faults import sound, steps
+from svcpath_lab.faults.fault import Fault, named
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.home import Home
+from svcpath_lab.providers.base import Provider
 
 
 def stand(ground: Ground, fault: Fault, lab: str) -> None:

@@ -15,7 +15,7 @@ import msgspec
 import yaml
 
 from svcpath.errors import UsageError
-from svcpath.lab.faults.fault import Fault, read
+from svcpath_lab.faults.fault import Fault, read
 
 _EXPECTED = ("expected.yaml", "expected.yml", "expected.json")
 _MANIFESTS = ("*.yaml", "*.yml", "*.json")

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.lab.experiment import manifests
-from svcpath.lab.faults.fault import Changes
+from svcpath_lab.experiment import manifests
+from svcpath_lab.faults.fault import Changes
 
 _NOUNS = (
     "orders",

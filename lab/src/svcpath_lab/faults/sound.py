@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from svcpath.errors import LabError
-from svcpath.lab import resources
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.providers.base import NotOffered
+from svcpath_lab import resources
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.providers.base import NotOffered
 
 #: Seconds that an informer needs at most to see that its watch is cut, and to list anew (client-go pings after 30 s of
 #: silence and gives up 15 s later).

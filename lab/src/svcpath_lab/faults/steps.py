@@ -24,9 +24,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from svcpath.errors import LabError, SvcpathError, UsageError
-from svcpath.lab.faults import sound
-from svcpath.lab.faults.ground import Ground
+from svcpath.errors import SvcpathError, UsageError
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults import sound
+from svcpath_lab.faults.ground import Ground
 
 #: Seconds without a change after which Pods count as being what they will be.
 _STILL = 10.0

@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from svcpath.errors import LabError, SvcpathError
-from svcpath.lab import command, resources
-from svcpath.lab.images import oci
-from svcpath.lab.providers.base import Say
+from svcpath.errors import SvcpathError
+from svcpath_lab import command, resources
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.images import oci
 
 #: Seconds for which packages that could not be had are not asked for again.
 RETRY_AFTER = 86400

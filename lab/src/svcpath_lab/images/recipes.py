@@ -11,23 +11,22 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from svcpath.errors import LabError
-from svcpath.lab import command, resources
-from svcpath.lab.binaries.catalogue import Release, architecture
-from svcpath.lab.home import cache_root
-from svcpath.lab.images import jvm, oci
+from svcpath_lab import command, resources
+from svcpath_lab.binaries.catalogue import Release, architecture
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import cache_root
+from svcpath_lab.images import jvm, oci
 
 TOOLS = "lab.local/tools:1"
 PAUSE = "lab.local/pause:1"
-
-Say = Callable[[str], None]
 
 
 def kube_proxy_image(release: Release) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from svcpath.lab import resources
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.netns import configs
-from svcpath.lab.netns.layout import Layout
+from svcpath_lab import resources
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.netns import configs
+from svcpath_lab.netns.layout import Layout
 
 
 def coredns(layout: Layout, image: str) -> str:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from svcpath.errors import LabError
-from svcpath.lab.images.recipes import PAUSE
-from svcpath.lab.netns import cgroups, configs, control_plane
-from svcpath.lab.netns.layout import Layout, NodePlan
-from svcpath.lab.netns.nodes import Machine
-from svcpath.lab.netns.pki import Authority, Pair
+from svcpath_lab.errors import LabError
+from svcpath_lab.images.recipes import PAUSE
+from svcpath_lab.netns import cgroups, configs, control_plane
+from svcpath_lab.netns.layout import Layout, NodePlan
+from svcpath_lab.netns.nodes import Machine
+from svcpath_lab.netns.pki import Authority, Pair
 
 _SOCKET = "/run/containerd/containerd.sock"
 

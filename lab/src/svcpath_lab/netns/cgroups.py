@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from svcpath.errors import LabError
+from svcpath_lab.errors import LabError
 
 PREFIX = "svcpath-lab-"
 

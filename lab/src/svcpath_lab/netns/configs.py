@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from svcpath.lab.netns.layout import Layout, NodePlan, url_host
+from svcpath_lab.netns.layout import Layout, NodePlan, url_host
 
 CLUSTER_DOMAIN = "cluster.local"
 API_PORT = 6443

@@ -6,11 +6,11 @@ import base64
 from collections.abc import Mapping
 from pathlib import Path
 
-from svcpath.lab.home import Home
-from svcpath.lab.netns import configs
-from svcpath.lab.netns.layout import Layout, url_host
-from svcpath.lab.netns.nodes import Machine
-from svcpath.lab.netns.pki import Authority, Pair
+from svcpath_lab.home import Home
+from svcpath_lab.netns import configs
+from svcpath_lab.netns.layout import Layout, url_host
+from svcpath_lab.netns.nodes import Machine
+from svcpath_lab.netns.pki import Authority, Pair
 
 
 def issue(home: Home, layout: Layout) -> Authority:

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svcpath.errors import LabError
-from svcpath.lab import command
-from svcpath.lab.home import Home
-from svcpath.lab.netns import cgroups, configs, marks, node_init
-from svcpath.lab.netns.layout import Layout
+from svcpath_lab import command
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home
+from svcpath_lab.netns import cgroups, configs, marks, node_init
+from svcpath_lab.netns.layout import Layout
 
 #: The namespace that is no node: it holds the bridge, the DNS of the world outside, and external clients.
 WIRE = "wire"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svcpath.lab.netns import marks
-from svcpath.lab.netns.layout import Layout
-from svcpath.lab.netns.nodes import PATH, WIRE, Machine
+from svcpath_lab.netns import marks
+from svcpath_lab.netns.layout import Layout
+from svcpath_lab.netns.nodes import PATH, WIRE, Machine
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svcpath.lab import command
+from svcpath_lab import command
 
 _DAYS = "3650"
 

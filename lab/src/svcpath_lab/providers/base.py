@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from svcpath.errors import LabError
-from svcpath.lab.command import Completed
-from svcpath.lab.kubectl import Kubectl
-
-Say = Callable[[str], None]
+from svcpath_lab.command import Completed, Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.kubectl import Kubectl
 
 
 class NotOffered(LabError):

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import command, namespaces
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers import public
-from svcpath.lab.providers.base import LabNode, NotOffered, Say
+from svcpath.errors import UsageError
+from svcpath_lab import command, namespaces
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers import public
+from svcpath_lab.providers.base import LabNode, NotOffered
 
 
 @dataclass

@@ -14,13 +14,15 @@ from pathlib import Path
 
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import command
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.netns.layout import FAMILIES, PROXY_MODES
-from svcpath.lab.providers import public
-from svcpath.lab.providers.base import LabNode, Say
+from svcpath.errors import UsageError
+from svcpath_lab import command
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.netns.layout import FAMILIES, PROXY_MODES
+from svcpath_lab.providers import public
+from svcpath_lab.providers.base import LabNode
 
 
 def cluster_config(spec: LabSpec, image: str) -> str:

@@ -14,19 +14,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import command
-from svcpath.lab.binaries import find
-from svcpath.lab.binaries.catalogue import Release, release
-from svcpath.lab.home import Home, LabSpec, cache_root, exclusive
-from svcpath.lab.images import recipes
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, limits, marks, nodes
-from svcpath.lab.netns.layout import PROXY_MODES, Layout, layout
-from svcpath.lab.netns.nodes import WIRE, Machine
-from svcpath.lab.netns.outside import Wire
-from svcpath.lab.netns.pki import Pair
-from svcpath.lab.providers.base import LabNode, Say
+from svcpath.errors import UsageError
+from svcpath_lab import command
+from svcpath_lab.binaries import find
+from svcpath_lab.binaries.catalogue import Release, release
+from svcpath_lab.command import Say
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec, cache_root, exclusive
+from svcpath_lab.images import recipes
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.netns import addons, agents, cgroups, configs, control_plane, forwarder, limits, marks, nodes
+from svcpath_lab.netns.layout import PROXY_MODES, Layout, layout
+from svcpath_lab.netns.nodes import WIRE, Machine
+from svcpath_lab.netns.outside import Wire
+from svcpath_lab.netns.pki import Pair
+from svcpath_lab.providers.base import LabNode
 
 _PROXY = "kube-proxy"
 #: Seconds for each thing that gets ready by itself: a limit for what has gone wrong, which a busy machine must not reach.

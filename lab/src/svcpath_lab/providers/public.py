@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from svcpath.errors import UsageError
-from svcpath.lab import resources
+from svcpath_lab import resources
 
 
 def _table() -> dict[str, Any]:

@@ -10,11 +10,11 @@ import os
 import sys
 from pathlib import Path
 
-from svcpath.lab import command
-from svcpath.lab.faults.fault import Fault
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.score.row import given_by
 from svcpath.reports.score import Diagnosed
+from svcpath_lab import command
+from svcpath_lab.faults.fault import Fault
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.score.row import given_by
 
 RECORDED, LIVE = "recorded", "live"
 EVIDENCE = (RECORDED, LIVE)

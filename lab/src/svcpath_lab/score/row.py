@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from svcpath.lab.faults.fault import Fault
 from svcpath.reports.score import SCHEMA, Diagnosed, ScoreContract, ScoreRow
+from svcpath_lab.faults.fault import Fault
 
 
 class FaultScore(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,15 +17,16 @@ from pathlib import Path
 import msgspec
 
 from svcpath.errors import SvcpathError
-from svcpath.lab.faults import make, steps
-from svcpath.lab.faults.fault import Fault
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.providers.base import Provider, Say
-from svcpath.lab.record import RecordingScope, record
-from svcpath.lab.score import ask
-from svcpath.lab.score.row import FaultScore, row
 from svcpath.reports.score import Diagnosed
+from svcpath_lab.command import Say
+from svcpath_lab.faults import make, steps
+from svcpath_lab.faults.fault import Fault
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.providers.base import Provider
+from svcpath_lab.record import RecordingScope, record
+from svcpath_lab.score import ask
+from svcpath_lab.score.row import FaultScore, row
 
 
 @dataclass
