@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS, CLUSTERS = "svcpath.commands", "svcpath.clusters"
 #: What is offered where there are sources on the path and nothing is installed (PYTHONPATH=src:lab/src).
-_OF_SOURCES = {(COMMANDS, "lab"): "svcpath_lab.cli", (CLUSTERS, "lab"): "svcpath_lab.practice:practice_cluster"}
+OF_SOURCES = {(COMMANDS, "lab"): "svcpath_lab.cli", (CLUSTERS, "lab"): "svcpath_lab.practice:practice_cluster"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +40,29 @@ class PracticeCluster:
     facts: dict[str, str]
 
 
-def command(name: str, distribution: str) -> Any:
+def command(name: str) -> Any:
     """The module of a command, with its ``app``. Raises UsageError, with what to install, where it is not there."""
-    return _load(COMMANDS, name, distribution)
+    return _load(COMMANDS, name, f"svcpath {name}")
 
 
 def practice_cluster(name: str) -> PracticeCluster:
     """The lab called ``name``. Raises UsageError where svcpath-lab is not installed, and what svcpath-lab raises."""
-    found = _load(CLUSTERS, "lab", "svcpath-lab")(name)
+    found = _load(CLUSTERS, "lab", "svcpath drain run")(name)
     assert isinstance(found, PracticeCluster)
     return found
 
 
-def _load(group: str, name: str, distribution: str) -> Any:
+def _load(group: str, name: str, needed_by: str) -> Any:
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=group, name=name):
         return entry.load()
-    module, _, attribute = _OF_SOURCES[group, name].partition(":")
-    if importlib.util.find_spec(module.partition(".")[0]) is None:
+    module, _, attribute = OF_SOURCES[group, name].partition(":")
+    package = module.partition(".")[0]
+    if importlib.util.find_spec(package) is None:
+        distribution = package.replace("_", "-")
         raise UsageError(
-            f"`{name}` comes with {distribution}, which is not installed: pip install {distribution}=={__version__}"
+            f"{distribution} is not installed, and `{needed_by}` needs it: pip install {distribution}=={__version__}"
         )
     found = importlib.import_module(module)
     return getattr(found, attribute) if attribute else found
