@@ -92,7 +92,7 @@ def main() -> None:
             for label, python in pythons.items()
             for words in (("--version",), ("demo",), ("lab", "--help"), ("drain", "run", "--lab", "not-up"))
         }
-        figures = {
+        figures: dict[str, Any] = {
             "machine": machine(),
             "before": before,
             "wheels": {name: sizes(wheel) for name, wheel in built.items()},

@@ -35,7 +35,7 @@ def both(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 def _ran(python: Path, *words: str) -> subprocess.CompletedProcess[str]:
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [python, "-m", "svcpath", *words]
+    command = [str(python), "-m", "svcpath", *words]
     return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, timeout=120, check=False)
 
 
