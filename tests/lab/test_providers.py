@@ -95,8 +95,8 @@ def test_commands_on_a_kind_node_go_through_the_container_engine(tmp_path: Path,
     assert provider.nodes() == ("svcpath-one-worker", "svcpath-one-worker2")
     assert provider.run_on_node("svcpath-one-worker", ["nft", "list", "ruleset"]).out == "from-docker\n"
     provider.freeze_proxy("svcpath-one-worker2")
-    said = [call for call in _calls(tools) if call.startswith("docker")]
-    assert said == [
+    calls = [call for call in _calls(tools) if call.startswith("docker")]
+    assert calls == [
         "docker exec svcpath-one-worker nft list ruleset",
         "docker exec svcpath-one-worker2 pkill -STOP -x kube-proxy",
     ]
@@ -113,7 +113,7 @@ def test_without_kind_the_error_says_what_to_install(tmp_path: Path, tools: Path
 
 def test_public_images_are_named_by_digest() -> None:
     named = [*public.images().values(), public.kind_node("1.35"), public.kind_node("1.34")]
-    assert all(re.fullmatch(r"docker\.io/[a-z]+/[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", each) for each in named), named
+    assert all(re.fullmatch(r"docker\.io/[a-z]+/[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", name) for name in named), named
 
 
 def test_public_images_can_be_named_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,4 +213,4 @@ def test_every_kubectl_call_names_its_kubeconfig_and_context(tmp_path: Path, too
 
 def test_a_kubectl_answer_is_read_as_json(tmp_path: Path, tools: Path) -> None:
     _tool(tools, "kubectl", f"#!/bin/sh\necho '{json.dumps({'items': [{'metadata': {'name': 'a'}}]})}'\n")
-    assert [each["metadata"]["name"] for each in Kubectl(Path("kubectl"), tmp_path / "k").items("pods")] == ["a"]
+    assert [pod["metadata"]["name"] for pod in Kubectl(Path("kubectl"), tmp_path / "k").items("pods")] == ["a"]

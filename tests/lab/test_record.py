@@ -41,7 +41,7 @@ esac
 
 
 class _Cluster:
-    """A provider of which nothing is known but the API and, unless told otherwise, commands on its node."""
+    """A provider of which nothing is known but the API and, unless said otherwise, commands on its node."""
 
     images: ClassVar[dict[str, str]] = {}
 

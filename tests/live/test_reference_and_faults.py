@@ -90,7 +90,7 @@ def test_every_statement_of_the_reference_experiment_holds(
             return
         assert log.is_file(), said
         rows = statements.judge(read(log))
-        wrong = [f"{row.name}: {row.statement}: {row.observed}" for row in rows if row.confidence != statements.HOLDS]
+        wrong = [f"{row.name}: {row.statement}: {row.observed}" for row in rows if row.outcome != statements.HOLDS]
         say_in_summary(f"{title}: {len(rows) - len(wrong)} of {len(rows)} statements hold")
         if not wrong:
             return

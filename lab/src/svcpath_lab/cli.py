@@ -194,21 +194,21 @@ def run(
     variant = RunVariant(grace=grace, prestop=prestop, stale_proxy=stale_proxy, wrong_port_listens=wrong_port_listens)
     folder = Path(logs) if logs else labs.results_folder(place)
     failed = 0
-    for each in play.CHANGES if change == "both" else (change,):
-        path = folder / f"reference-{spec.proxy_mode}-{each}.jsonl"
-        entries = play.play(provider, place.name, path, change=each, variant=variant, say=say, mode=spec.proxy_mode)
+    for kind in play.CHANGES if change == "both" else (change,):
+        path = folder / f"reference-{spec.proxy_mode}-{kind}.jsonl"
+        entries = play.play(provider, place.name, path, change=kind, variant=variant, say=say, mode=spec.proxy_mode)
         rows = statements.judge(entries)
-        typer.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {each}\n")
+        typer.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {kind}\n")
         typer.echo(
             table(
                 [
                     ("", "statement", "observed"),
-                    *((_MARKS[row.confidence], f"{row.name}: {row.statement}", row.observed) for row in rows),
+                    *((_MARKS[row.outcome], f"{row.name}: {row.statement}", row.observed) for row in rows),
                 ]
             )
         )
         typer.echo(f"\n  raw log: {path}")
-        failed += sum(row.confidence != statements.HOLDS for row in rows)
+        failed += sum(row.outcome != statements.HOLDS for row in rows)
     raise typer.Exit(1 if failed else 0)
 
 
@@ -252,7 +252,7 @@ def record(
     )
     for line in missing:
         typer.echo(f"not recorded: {line}", err=True)
-    typer.echo(f"recorded {sum(1 for each in folder.iterdir() if each.is_file())} files. Next:")
+    typer.echo(f"recorded {sum(1 for path in folder.iterdir() if path.is_file())} files. Next:")
     typer.echo(f"  svcpath diagnose --evidence {folder}")
 
 
@@ -263,9 +263,9 @@ def faults_command() -> None:
     Example: svcpath lab faults
     """
     rows = [("fault", "expected", "what is wrong")]
-    for each in shipped():
-        expected = " ".join((*each.expect.layers, *each.expect.codes)) if not each.healthy else "healthy"
-        rows.append((each.name, expected, each.about))
+    for fault in shipped():
+        expected = " ".join((*fault.expect.layers, *fault.expect.codes)) if not fault.healthy else "healthy"
+        rows.append((fault.name, expected, fault.about))
     typer.echo(table(rows, limit=60))
 
 
@@ -274,7 +274,7 @@ def inject(
     name: Annotated[str, typer.Argument(help="A fault that `svcpath lab faults` lists.")],
     lab: LabName = DEFAULT_NAME,
 ) -> None:
-    """Make a fault on the lab and leave it confidence.
+    """Make a fault on the lab and leave it in place.
 
     Example: svcpath lab inject selector-typo
     """
@@ -310,8 +310,8 @@ def score_command(
     evidence: Annotated[
         str, typer.Option(help="What diagnose is given: recorded (a folder), live (the kubeconfig) or both.")
     ] = "both",
-    sample: Annotated[int, typer.Option(help="Only so many, drawn by lot.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the lot, to repeat a run.")] = 0,
+    sample: Annotated[int, typer.Option(help="Only so many, a random sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the sample and the scenes, to repeat a run.")] = 0,
     within: Annotated[
         float, typer.Option(metavar="SECONDS", help="Begin no fault later; what was left out is named.")
     ] = 0,
@@ -332,32 +332,34 @@ def score_command(
     kinds = ask.EVIDENCE if evidence == "both" else (evidence,)
     place = homes.home(lab)
     spec, provider, say = place.read_spec(), labs.provider(place), progress()
-    if make.confidence(place) is not None:
+    if make.injected(place) is not None:
         raise UsageError(f"a fault stands on lab {lab}; first: svcpath lab clear --lab {lab}")
     drawn = seed or random.SystemRandom().randrange(1, 1 << 31)
     lot = random.Random(drawn)
     modes = PROXY_MODES if mode == "both" else (mode or spec.proxy_mode,)
-    wanted = in_folder(faults) if faults else tuple(named(each) for each in fault) if fault else shipped()
+    wanted = in_folder(faults) if faults else tuple(named(fault_name) for fault_name in fault) if fault else shipped()
     until = time.monotonic() + within if within else None
     rows: list[FaultScore] = []
     not_made: list[str] = []
 
     def take(row: FaultScore) -> None:
         rows.append(row)
-        say(_told(row))
+        say(_line(row))
 
     stopped = False
     try:
-        for one in modes:
-            if one != spec.proxy_mode or len(modes) > 1:
-                labs.set_mode(place, one, say)
+        for proxy_mode in modes:
+            if proxy_mode != spec.proxy_mode or len(modes) > 1:
+                labs.set_mode(place, proxy_mode, say)
             possible = [
-                each for each in wanted if each.possible(mode=one, family=spec.ip_family, provider=spec.provider)
+                candidate
+                for candidate in wanted
+                if candidate.possible(mode=proxy_mode, family=spec.ip_family, provider=spec.provider)
             ]
             chosen = lot.sample(possible, min(sample, len(possible))) if sample else possible
-            score = Run(provider, place.name, one, lot, say, kinds, keep, until, each=take)
+            score = Run(provider, place.name, proxy_mode, lot, say, kinds, keep, until, judged=take)
             score.rows(chosen)
-            not_made += [f"{name} ({one}): {why}" for name, why in score.not_made.items()]
+            not_made += [f"{name} ({proxy_mode}): {why}" for name, why in score.not_made.items()]
     except KeyboardInterrupt:
         stopped = True
         not_made.append("the rest: interrupted")
@@ -374,5 +376,5 @@ def score_command(
     raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
-def _told(row: FaultScore) -> str:
+def _line(row: FaultScore) -> str:
     return f"{row.mark:9} {row.fault} ({row.evidence}): {row.given.status} {row.given.layer} {row.given.code}"

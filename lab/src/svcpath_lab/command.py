@@ -38,8 +38,8 @@ class CommandFailed(LabError):
 
     def __init__(self, done: Completed, hint: str = "") -> None:
         self.done = done
-        said = (done.err.strip() or done.out.strip()).splitlines()
-        last = " | ".join(said[-3:]) if said else "no output"
+        output = (done.err.strip() or done.out.strip()).splitlines()
+        last = " | ".join(output[-3:]) if output else "no output"
         super().__init__(f"`{done.line}` ended with {done.code}: {last}" + (f"; {hint}" if hint else ""))
 
 

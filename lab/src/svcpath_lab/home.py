@@ -92,9 +92,9 @@ class Home:
         """Hold the lab for one up or down; raises LabError when another process holds it."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         lock = self.folder.parent / f".{self.name}.lock"
-        with lock.open("w") as held:
+        with lock.open("w") as lock_file:
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise LabError(f"another svcpath is at work on lab {self.name!r}; wait for it or end it") from None
             try:
@@ -118,12 +118,12 @@ def cache_root() -> Path:
 def exclusive(folder: Path, say: Say) -> Iterator[None]:
     """Hold a shared folder, such as the cache, while something is made in it; waits for another lab that does."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as held:
+    with (folder / ".lock").open("w") as lock_file:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say("waiting for another lab that builds programs or images")
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
         yield
 
 

@@ -78,5 +78,5 @@ def _shape(spec: LabSpec) -> str:
 
 
 def results_folder(home: Home) -> Path:
-    """Where results about a lab's cluster go unless told otherwise."""
+    """Where results about a lab's cluster go unless a folder is given."""
     return home.folder / "results"

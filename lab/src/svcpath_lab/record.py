@@ -92,8 +92,8 @@ def record(provider: Provider, folder: Path, asked: RecordingScope, say: Say) ->
     kubectl = provider.kubectl()
     recorder = LabRecorder(provider, folder, say)
     say("connections and names, as the clients see them")
-    services = {each: kubectl.items("-n", each, "services") for each in asked.namespaces}
-    slices = {each: kubectl.items("-n", each, "endpointslices") for each in asked.namespaces}
+    services = {namespace: kubectl.items("-n", namespace, "services") for namespace in asked.namespaces}
+    slices = {namespace: kubectl.items("-n", namespace, "endpointslices") for namespace in asked.namespaces}
     for client in asked.clients:
         _client(recorder, kubectl, client, services, slices, asked.names)
     say("objects, nodes' tables and sockets")
@@ -117,7 +117,7 @@ def _objects(kubectl: Kubectl, folder: Path, names: Sequence[str]) -> None:
     items: list[dict[str, Any]] = []
     for name in dict.fromkeys(names):
         items += kubectl.items("-n", name, _RESOURCES)
-    items += [each for each in kubectl.items("namespaces") if each["metadata"]["name"] in names]
+    items += [namespace for namespace in kubectl.items("namespaces") if namespace["metadata"]["name"] in names]
     listed = {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items}
     (folder / "objects.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
 
@@ -139,8 +139,8 @@ def _cluster_jobs(kubectl: Kubectl) -> list[tuple[str, Callable[[], Completed]]]
 def _node_jobs(provider: Provider, kubectl: Kubectl) -> list[tuple[str, Callable[[], Completed]]]:
     jobs: list[tuple[str, Callable[[], Completed]]] = []
     proxies = {
-        each["spec"].get("nodeName"): each["metadata"]["name"]
-        for each in kubectl.items("-n", "kube-system", "pods", "-l", "k8s-app=kube-proxy")
+        proxy["spec"].get("nodeName"): proxy["metadata"]["name"]
+        for proxy in kubectl.items("-n", "kube-system", "pods", "-l", "k8s-app=kube-proxy")
     }
     for node in provider.nodes():
         proxy = proxies.get(node, "")
@@ -196,12 +196,12 @@ def _client(
     )
 
 
-def _side_by_side(one: str) -> str:
+def _side_by_side(action: str) -> str:
     """A script that does ``one`` for each "$word" at the same time and prints what came out in their order: a name
     server or a backend that never answers costs its timeout once, not once a word."""
     return (
         'out=$(mktemp -d); n=100; for word in "$@"; do n=$((n+1)); ( '
-        + one
+        + action
         + ' ) > "$out/$n" 2>&1 & done; wait; cat "$out"/*; rm -r "$out"'
     )
 
@@ -211,17 +211,17 @@ def _request_command(kubectl: Kubectl, namespace: str, pod: str) -> str:
     if kubectl.exec(namespace, pod, ["test", "-f", "/app/request.py"]).code == 0:
         return f'python3 /app/request.py "$word" {_ATTEMPTS} 5'
     form = "  code=%{http_code} exit=%{exitcode} remote=%{remote_ip}:%{remote_port} connect=%{time_connect}\\n"
-    one = (
+    request = (
         'printf "%s %s " "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)" "$word"; '
         f"curl -sS --connect-timeout 2 --max-time 5 -w '{form}' \"$word\" 2>&1 | tr '\\n' ' '; echo"
     )
-    return f"for n in $(seq {_ATTEMPTS}); do {one}; done"
+    return f"for n in $(seq {_ATTEMPTS}); do {request}; done"
 
 
 def _lookups(kubectl: Kubectl, namespace: str, pod: str, names: Sequence[str]) -> Completed:
     """Every name through every resolver that the client offers, one line each: PROBE NAME -> ADDRESSES or CODE TEXT."""
-    one = one_line("lookups.sh", "svcpath_lab.resources")
-    return kubectl.exec(namespace, pod, ["sh", "-c", _side_by_side(one), "sh", *names], timeout=150)
+    lookups = one_line("lookups.sh", "svcpath_lab.resources")
+    return kubectl.exec(namespace, pod, ["sh", "-c", _side_by_side(lookups), "sh", *names], timeout=150)
 
 
 def _names(client_namespace: str, services: dict[str, list[dict[str, Any]]]) -> Sequence[str]:

@@ -43,8 +43,8 @@ def said_version(program: Program, path: Path) -> tuple[int, int, int] | None:
     done = command.run(
         [path, *program.version_arguments], stdin="", timeout=20, check=False, environment=_environment()
     )
-    told = _VERSION.search(done.out) or _VERSION.search(done.err)
-    return (int(told[1]), int(told[2]), int(told[3])) if told else None
+    version_match = _VERSION.search(done.out) or _VERSION.search(done.err)
+    return (int(version_match[1]), int(version_match[2]), int(version_match[3])) if version_match else None
 
 
 def fits(program: Program, version: tuple[int, int, int] | None) -> bool:
@@ -68,8 +68,10 @@ def locate(
         if named is not None and named.is_file():
             version = said_version(program, named)
             if not fits(program, version):
-                told = ".".join(map(str, version)) if version else "no version"
-                raise UsageError(f"{named} tells {told}, the lab needs {program.version}: take it out or name another")
+                found_version = ".".join(map(str, version)) if version else "no version"
+                raise UsageError(
+                    f"{named} says {found_version}, the lab needs {program.version}: take it out or name another"
+                )
             found.append(FoundProgram(program, named, "--bin-dir"))
         elif (on_path := shutil.which(program.name, path=search_path)) and fits(
             program, said_version(program, Path(on_path))
@@ -94,7 +96,7 @@ def obtain(
     """Every program of the release by name, fetching or building into the cache what is missing."""
     kept = cache if cache is not None else cache_folder(release)
     found, missing = locate(release, bin_dir=bin_dir, search_path=search_path, cache=kept)
-    paths = {each.program.name: each.path for each in found}
+    paths = {program.program.name: program.path for program in found}
     left = _download(missing, kept, say) if downloads else missing
     if left:
         minutes = max(1, round(sum(program.build_seconds for program in left) / 60))

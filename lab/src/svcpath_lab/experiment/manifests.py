@@ -34,16 +34,16 @@ def folder() -> Path:
 def rendered(kubectl: Kubectl) -> list[dict[str, Any]]:
     """The objects of the kustomization, without the namespace itself (the lab makes and labels that)."""
     text = kubectl.run("kustomize", str(folder())).out
-    return [each for each in yaml.safe_load_all(text) if each and each["kind"] != "Namespace"]
+    return [document for document in yaml.safe_load_all(text) if document and document["kind"] != "Namespace"]
 
 
 def with_variant(objects: list[dict[str, Any]], variant: RunVariant, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The same objects with a run's numbers and a provider's images."""
-    changed = [with_images(each, images) for each in objects]
-    for each in changed:
-        if each["kind"] != "Deployment":
+    changed = [with_images(manifest, images) for manifest in objects]
+    for manifest in changed:
+        if manifest["kind"] != "Deployment":
             continue
-        pod = each["spec"]["template"]["spec"]
+        pod = manifest["spec"]["template"]["spec"]
         pod["terminationGracePeriodSeconds"] = variant.grace
         server = pod["containers"][0]
         if variant.prestop > 0:

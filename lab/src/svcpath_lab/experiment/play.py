@@ -1,6 +1,6 @@
 """Play the reference experiment on a cluster and write down what happens; nothing here judges.
 
-Order of a run: the objects settle; names are resolved from a musl and a glibc client; the headless twin and both controls
+Order of a run: the objects settle; names are resolved from a musl and a glibc client; the headless Service and both controls
 are tried; a slow request is started and its Pod goes (by delete or by ``rollout restart``); new connections are made; the
 old Pod and its endpoint are followed to their end; the nodes' tables are read once more.
 """
@@ -95,7 +95,7 @@ def play(
         _settle(stage, variant)
         say("names, from musl and glibc")
         _names(stage)
-        say("the headless twin and the controls")
+        say("the headless Service and the controls")
         _controls(stage)
         with contextlib.ExitStack() as watches:
             for resource in ("endpointslices", "pods", "events"):
@@ -137,7 +137,7 @@ def probes(stage: ExperimentRun, pod: str) -> list[tuple[str, list[str]]]:
         elif line.startswith(("python-musl ", "glibc ")):
             found.append((line.replace(" ", "-"), ["python3", "/app/resolve.py"]))
     wanted = "musl" if pod.endswith("musl") else "glibc"
-    return [each for each in found if wanted in each[0]]
+    return [probe for probe in found if wanted in probe[0]]
 
 
 def _names(stage: ExperimentRun) -> None:
@@ -166,12 +166,12 @@ def _drain(stage: ExperimentRun, change: str, variant: RunVariant) -> None:
         raise LabError(f"the Service does not answer before anything was done to it: {target or 'no reply'}")
     pod = kubectl.get("-n", NAMESPACE, "pod", target)
     client_node = kubectl.get("-n", NAMESPACE, "pod", CLIENT)["spec"]["nodeName"]
-    log.add("target", pod=target, ips=[each["ip"] for each in pod["status"]["podIPs"]], client_node=client_node)
-    with contextlib.ExitStack() as held:
-        held.enter_context(logging(kubectl, log, NAMESPACE, target))
+    log.add("target", pod=target, ips=[ip["ip"] for ip in pod["status"]["podIPs"]], client_node=client_node)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(logging(kubectl, log, NAMESPACE, target))
         if variant.stale_proxy:
             stage.provider.freeze_proxy(client_node)
-            held.callback(stage.provider.thaw_proxy, client_node)
+            cleanup.callback(stage.provider.thaw_proxy, client_node)
             log.add("frozen", node=client_node)
         slow = _SlowRequests(stage)
         slow.start()

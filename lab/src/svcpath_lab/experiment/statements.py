@@ -23,7 +23,7 @@ class StatementRow:
 
     name: str
     statement: str
-    confidence: str
+    outcome: str
     observed: str
 
 
@@ -37,22 +37,22 @@ class ReducedLog:
         return [e["object"] for e in self.entries if e["what"] == "object" and e["resource"] == resource]
 
     def service(self, name: str) -> dict[str, Any]:
-        return next((each for each in self.objects("services") if each["metadata"]["name"] == name), {})
+        return next((service for service in self.objects("services") if service["metadata"]["name"] == name), {})
 
     def slice_addresses(self, service: str) -> set[str]:
         return {
             address
-            for each in self.objects("endpointslices")
-            if each["metadata"].get("labels", {}).get("kubernetes.io/service-name") == service
-            for endpoint in each.get("endpoints") or ()
+            for slice_ in self.objects("endpointslices")
+            if slice_["metadata"].get("labels", {}).get("kubernetes.io/service-name") == service
+            for endpoint in slice_.get("endpoints") or ()
             for address in endpoint["addresses"]
         }
 
     def requests(self, label: str) -> list[Entry]:
-        return [each for each in of_kind(self.entries, "request") if each["label"] == label]
+        return [entry for entry in of_kind(self.entries, "request") if entry["label"] == label]
 
     def lookups(self, name: str) -> list[Entry]:
-        return [each for each in of_kind(self.entries, "lookup") if each["name"] == name]
+        return [entry for entry in of_kind(self.entries, "lookup") if entry["name"] == name]
 
     def one(self, what: str) -> Entry | None:
         found = of_kind(self.entries, what)
@@ -74,25 +74,25 @@ class ReducedLog:
 
     def target_states(self) -> list[tuple[float, dict[str, Any]]]:
         """Each change of the target's endpoint: time of receipt and endpoint, {} once no slice holds it."""
-        held: dict[str, dict[str, Any]] = {}
+        by_slice: dict[str, dict[str, Any]] = {}
         states: list[tuple[float, dict[str, Any]]] = []
-        for each in self.watched:
-            item = each["object"]
-            if each["resource"] != "endpointslices" or _service_of(item) != "echo-server":
+        for event in self.watched:
+            item = event["object"]
+            if event["resource"] != "endpointslices" or _service_of(item) != "echo-server":
                 continue
-            endpoints = () if each["type"] == "DELETED" else item.get("endpoints") or ()
-            mine = [one for one in endpoints if (one.get("targetRef") or {}).get("name") == self.target]
-            held[item["metadata"]["name"]] = mine[0] if mine else {}
-            now = next((one for one in held.values() if one), {})
+            endpoints = () if event["type"] == "DELETED" else item.get("endpoints") or ()
+            mine = [endpoint for endpoint in endpoints if (endpoint.get("targetRef") or {}).get("name") == self.target]
+            by_slice[item["metadata"]["name"]] = mine[0] if mine else {}
+            now = next((endpoint for endpoint in by_slice.values() if endpoint), {})
             if not states or states[-1][1] != now:
-                states.append((each["at"], now))
+                states.append((event["at"], now))
         return states
 
     def target_pod_states(self) -> list[tuple[float, str, dict[str, Any]]]:
         return [
-            (each["at"], each["type"], each["object"])
-            for each in self.watched
-            if each["resource"] == "pods" and each["object"]["metadata"]["name"] == self.target
+            (event["at"], event["type"], event["object"])
+            for event in self.watched
+            if event["resource"] == "pods" and event["object"]["metadata"]["name"] == self.target
         ]
 
     def accepted_at(self) -> float | None:
@@ -116,16 +116,17 @@ def _resolution(seen: ReducedLog) -> list[StatementRow]:
     """A row per probe: every form of the name gives the cluster IP."""
     addresses = set(seen.service("echo-server").get("spec", {}).get("clusterIPs") or ())
     rows = []
-    found = [each for each in of_kind(seen.entries, "lookup") if each["name"].startswith("echo-server")]
-    for probe in dict.fromkeys(each["probe"] for each in found):
-        mine = [each for each in found if each["probe"] == probe]
-        wrong = [each for each in mine if not addresses or set(_addresses(each["answer"])) != addresses]
+    found = [lookup for lookup in of_kind(seen.entries, "lookup") if lookup["name"].startswith("echo-server")]
+    for probe in dict.fromkeys(lookup["probe"] for lookup in found):
+        mine = [lookup for lookup in found if lookup["probe"] == probe]
+        wrong = [lookup for lookup in mine if not addresses or set(_addresses(lookup["answer"])) != addresses]
         rows.append(
             StatementRow(
                 f"resolution {probe}",
                 "short, with namespace, absolute, with trailing dot: each gives the cluster IP",
                 HOLDS if mine and not wrong else FAILS,
-                "; ".join(f"{each['name']}: {each['answer']}" for each in wrong) or f"{len(mine)} of {len(mine)} forms",
+                "; ".join(f"{lookup['name']}: {lookup['answer']}" for lookup in wrong)
+                or f"{len(mine)} of {len(mine)} forms",
             )
         )
     for libc in ("musl", "glibc"):
@@ -137,20 +138,20 @@ def _resolution(seen: ReducedLog) -> list[StatementRow]:
 def _headless(seen: ReducedLog) -> StatementRow:
     wanted = seen.slice_addresses("echo-headless")
     answers = seen.lookups("echo-headless")
-    wrong = [each for each in answers if set(_addresses(each["answer"])) != wanted]
-    reached = [each for each in seen.requests("headless") if each["status"] == 200]
+    wrong = [lookup for lookup in answers if set(_addresses(lookup["answer"])) != wanted]
+    reached = [request for request in seen.requests("headless") if request["status"] == 200]
     ok = bool(answers and wanted and not wrong and reached)
     text = f"{' '.join(sorted(wanted))}; {len(reached)} requests answered"
     return StatementRow(
-        "headless twin",
+        "headless Service",
         "the headless name gives the Pod addresses, the normal one the cluster IP",
         (HOLDS if ok else FAILS) if answers else NOT_SEEN,
-        "; ".join(f"{each['probe']}: {each['answer']}" for each in wrong) or text,
+        "; ".join(f"{lookup['probe']}: {lookup['answer']}" for lookup in wrong) or text,
     )
 
 
 def _empty(seen: ReducedLog) -> StatementRow:
-    slices = [each for each in seen.objects("endpointslices") if _service_of(each) == "empty-service"]
+    slices = [slice_ for slice_ in seen.objects("endpointslices") if _service_of(slice_) == "empty-service"]
     return _control(
         seen,
         "empty-service",
@@ -169,10 +170,12 @@ def _wrong_port(seen: ReducedLog) -> StatementRow:
 def _control(seen: ReducedLog, name: str, statement: str, as_stated: bool, slices: str) -> StatementRow:
     wanted = set(seen.service(name).get("spec", {}).get("clusterIPs") or ())
     answers, tried = seen.lookups(name), seen.requests(name)
-    resolves = bool(answers) and all(set(_addresses(each["answer"])) == wanted for each in answers)
-    refused = [each for each in tried if each["exit"] == 7 and "refused" in each["body"].lower()]
+    resolves = bool(answers) and all(set(_addresses(lookup["answer"])) == wanted for lookup in answers)
+    refused = [request for request in tried if request["exit"] == 7 and "refused" in request["body"].lower()]
     ok = resolves and as_stated and len(refused) == len(tried)
-    outcomes = ", ".join(sorted({f"{each['status']}" if each["status"] else each["body"] for each in tried}))
+    outcomes = ", ".join(
+        sorted({f"{request['status']}" if request["status"] else request["body"] for request in tried})
+    )
     text = f"{'resolves' if resolves else 'does not resolve'}, {slices}, {len(refused)} of {len(tried)} refused"
     return StatementRow(
         f"control {name}", statement, (HOLDS if ok else FAILS) if tried else NOT_SEEN, f"{text} ({outcomes})"
@@ -198,11 +201,11 @@ def _new_connections(seen: ReducedLog) -> StatementRow:
     tried, statement = seen.requests("after"), "new connections after the change all reach other Pods"
     if not tried or not seen.target:
         return StatementRow("new connections", statement, NOT_SEEN, "none were made")
-    old = [each for each in tried if each["body"] == seen.target]
-    failed = [each for each in tried if each["status"] != 200]
-    pinned = [each for each in seen.requests("pin") if each["body"] == seen.target]
-    others = ", ".join(sorted({each["body"] for each in tried if each["status"] == 200} - {seen.target}))
-    text = f"{len(tried) - len(old) - len(failed)} of {len(tried)} to {others or 'nobody'}"
+    old = [request for request in tried if request["body"] == seen.target]
+    failed = [request for request in tried if request["status"] != 200]
+    pinned = [request for request in seen.requests("pin") if request["body"] == seen.target]
+    others = ", ".join(sorted({request["body"] for request in tried if request["status"] == 200} - {seen.target}))
+    text = f"{len(tried) - len(old) - len(failed)} of {len(tried)} to {others or 'no Pod'}"
     if old:
         text += f", {len(old)} to the old Pod"
     if failed:
@@ -215,12 +218,19 @@ def _slow(seen: ReducedLog) -> StatementRow:
     statement = "a request accepted before the deletion ends with 200"
     accepted = seen.accepted_at()
     finished = of_kind(seen.entries, "slow-finished")
-    started = {each["number"]: each["at"] for each in of_kind(seen.entries, "slow-started")}
-    mine = [each for each in finished if accepted is not None and started[each["number"]] < accepted < each["at"]]
+    started = {request["number"]: request["at"] for request in of_kind(seen.entries, "slow-started")}
+    mine = [
+        finished_request
+        for finished_request in finished
+        if accepted is not None and started[finished_request["number"]] < accepted < finished_request["at"]
+    ]
     if not mine:
         return StatementRow("slow request", statement, NOT_SEEN, "none was under way")
-    good = [each for each in mine if each["status"] == 200]
-    text = ", ".join(f"{each['status'] or each['body']} after {each['total']:.2f} s" for each in mine)
+    good = [finished_request for finished_request in mine if finished_request["status"] == 200]
+    text = ", ".join(
+        f"{finished_request['status'] or finished_request['body']} after {finished_request['total']:.2f} s"
+        for finished_request in mine
+    )
     return StatementRow("slow request", statement, HOLDS if len(good) == len(mine) else FAILS, text)
 
 
@@ -280,18 +290,18 @@ def _convergence(seen: ReducedLog) -> StatementRow:
         return StatementRow("convergence", statement, NOT_SEEN, "no table was read")
     ready = {
         address
-        for each in after
-        for endpoint in each.get("endpoints") or ()
+        for slice_ in after
+        for endpoint in slice_.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
         for address in endpoint["addresses"]
     }
     old = seen.target_addresses
-    stale = sorted(each["node"] for each in tables if old & _mentioned(each["text"], old))
-    lacking = sorted(each["node"] for each in tables if ready - _mentioned(each["text"], ready))
-    ok = len(ready) >= 2 and not old & ready and not stale and not lacking
+    stale = sorted(table["node"] for table in tables if old & _mentioned(table["text"], old))
+    incomplete = sorted(table["node"] for table in tables if ready - _mentioned(table["text"], ready))
+    ok = len(ready) >= 2 and not old & ready and not stale and not incomplete
     text = f"{len(ready)} ready addresses, {len(tables)} tables"
     text += f"; stale on {', '.join(stale)}" if stale else ""
-    text += f"; incomplete on {', '.join(lacking)}" if lacking else ""
+    text += f"; incomplete on {', '.join(incomplete)}" if incomplete else ""
     return StatementRow("convergence", statement, HOLDS if ok else FAILS, text)
 
 

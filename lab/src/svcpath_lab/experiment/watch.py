@@ -16,24 +16,24 @@ from svcpath_lab.kubectl import Kubectl
 def documents(stream: IO[str]) -> Iterator[dict[str, object]]:
     """The JSON objects that a stream carries one after the other, one a line or indented, as kubectl prints them."""
     decoder = json.JSONDecoder()
-    held = ""
+    pending = ""
     for line in stream:
-        held += line
+        pending += line
         if not (line.rstrip() == "}" or (line.startswith("{") and line.rstrip().endswith("}"))):
             continue  # neither the end of an indented document nor a whole one on a line
         with contextlib.suppress(json.JSONDecodeError):
-            found, end = decoder.raw_decode(held.lstrip())
-            held = held.lstrip()[end:]
+            found, end = decoder.raw_decode(pending.lstrip())
+            pending = pending.lstrip()[end:]
             if isinstance(found, dict):
                 yield found
 
 
 @contextlib.contextmanager
-def following(argv: Sequence[str], each: Callable[[IO[str]], None]) -> Iterator[None]:
-    """Run a command beside; ``each`` reads its output in a thread until the block ends."""
+def following(argv: Sequence[str], reader: Callable[[IO[str]], None]) -> Iterator[None]:
+    """Run a command beside; ``reader`` reads its output in a thread until the block ends."""
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1)
     assert process.stdout is not None
-    thread = threading.Thread(target=each, args=(process.stdout,), daemon=True)
+    thread = threading.Thread(target=reader, args=(process.stdout,), daemon=True)
     thread.start()
     try:
         yield

@@ -2,7 +2,7 @@
 
     about      one sentence
     expect     status (or a list of them), layer, codes: what a right diagnosis gives; healthy controls expect healthy
-    target     what diagnose is asked: service, from, port, as, resolver (default: the scene's Service from its client)
+    target     what diagnose is asked: service, from, port, lookup, resolver (default: the scene's Service from its client)
     needs      modes, families, provider: where this fault can be made at all
     scene      what is different from the start: deployment, service, client (merged into the scene's own), extra objects
     steps      what is done once the scene stands; undo: what is done to nodes and cluster afterwards (the scene's own
@@ -45,7 +45,7 @@ class FaultTarget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     service: str = "<service>"
     client: str = "<client>"
     port: str = ""
-    lookup: str = msgspec.field(default="", name="as")
+    lookup: str = ""
     resolver: str = ""
 
 

@@ -27,7 +27,7 @@ class Ground:
     #: what steps put aside so that undo can put it back: "Kind namespace/name" -> object
     saved: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: values that must stay what they were when first asked, such as a node that was chosen
-    held: dict[str, str | int] = field(default_factory=dict)
+    chosen: dict[str, str | int] = field(default_factory=dict)
 
     def fill(self, value: Any) -> Any:
         """Placeholders replaced throughout; a text that is one placeholder alone takes the value's own type."""
@@ -49,12 +49,12 @@ class Ground:
         fixed = self.scene.values()
         if name in fixed:
             return fixed[name]
-        if name in self.held:
-            return self.held[name]
+        if name in self.chosen:
+            return self.chosen[name]
         lookup = _LOOKUPS.get(name)
         if lookup is None:
             raise UsageError(f"no placeholder <{name}>; there are {', '.join(sorted((*fixed, *_LOOKUPS)))}")
-        self.held[name] = found = lookup(self)
+        self.chosen[name] = found = lookup(self)
         return found
 
     # ---- what the lookups are made of ------------------------------------------------------------------------------
@@ -62,9 +62,9 @@ class Ground:
     def servers(self) -> list[dict[str, Any]]:
         """The scene's running server Pods, those away from the client's node first, then by name."""
         pods = self.kubectl.items("-n", self.scene.namespace, "pods", "-l", f"app={self.scene.app}")
-        alive = [each for each in pods if not each["metadata"].get("deletionTimestamp")]
+        alive = [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
         client_node = self.value("client_node")
-        return sorted(alive, key=lambda each: (each["spec"].get("nodeName") == client_node, each["metadata"]["name"]))
+        return sorted(alive, key=lambda pod: (pod["spec"].get("nodeName") == client_node, pod["metadata"]["name"]))
 
     def server(self, index: int) -> dict[str, Any]:
         found = self.servers()
@@ -86,9 +86,9 @@ class Ground:
 
 
 def _of_family(addresses: list[str], version: int) -> str:
-    for each in addresses:
-        if ipaddress.ip_address(each).version == version:
-            return each
+    for address in addresses:
+        if ipaddress.ip_address(address).version == version:
+            return address
     raise LabError(f"no IPv{version} address among {', '.join(addresses)}")
 
 

@@ -25,7 +25,7 @@ def stand(ground: Ground, fault: Fault, lab: str) -> None:
     sound.wait_for_nodes(ground)
     namespaces.ensure(kubectl, lab, scene.namespace)
     made = scenes.objects(scene, fault.scene, ground.provider.images)
-    filled = [with_images(ground.fill(each), ground.provider.images) for each in made]
+    filled = [with_images(ground.fill(manifest), ground.provider.images) for manifest in made]
     kubectl.apply(filled, namespace=scene.namespace)
     where = ("-n", scene.namespace)
     kubectl.run(*where, "wait", "--for=condition=Ready", f"pod/{scene.client}", "--timeout=90s")
@@ -50,14 +50,14 @@ class Injected(msgspec.Struct, frozen=True, kw_only=True):
     fault: str
     scene: dict[str, str | int]
     saved: dict[str, dict[str, object]] = {}
-    held: dict[str, str | int] = {}
+    chosen: dict[str, str | int] = {}
 
 
 def _note(home: Home) -> Path:
     return home.folder / "injected.json"
 
 
-def confidence(home: Home) -> Injected | None:
+def injected(home: Home) -> Injected | None:
     """The fault that stands on a lab, if any."""
     if not _note(home).is_file():
         return None
@@ -65,13 +65,13 @@ def confidence(home: Home) -> Injected | None:
 
 
 def inject(home: Home, provider: Provider, fault: Fault, scene: FaultScene, say: Say) -> Ground:
-    """Make a fault and leave it confidence; noted before anything is done, so that an interrupted one can be cleared."""
-    if confidence(home) is not None:
+    """Make a fault and leave it in place; noted before anything is done, so that an interrupted one can be cleared."""
+    if injected(home) is not None:
         raise LabError(f"a fault stands on lab {home.name} already; first: svcpath lab clear --lab {home.name}")
     ground = Ground(provider, provider.kubectl(), scene)
 
     def note() -> None:
-        noted = Injected(fault=fault.name, scene=scene.values(), saved=ground.saved, held=ground.held)
+        noted = Injected(fault=fault.name, scene=scene.values(), saved=ground.saved, chosen=ground.chosen)
         _note(home).write_bytes(msgspec.json.format(msgspec.json.encode(noted)))
 
     note()
@@ -88,14 +88,14 @@ def inject(home: Home, provider: Provider, fault: Fault, scene: FaultScene, say:
 
 def clear(home: Home, provider: Provider, say: Say) -> None:
     """Undo the fault that stands on a lab; the note goes when nothing went wrong."""
-    noted = confidence(home)
+    noted = injected(home)
     if noted is None:
         say("no fault stands on this lab")
         return
     fault = named(noted.fault)
     ground = Ground(provider, provider.kubectl(), FaultScene(**noted.scene))  # type: ignore[arg-type]
     ground.saved.update(noted.saved)
-    ground.held.update(noted.held)
+    ground.chosen.update(noted.chosen)
     say(f"undoing {fault.name}")
     troubles = undo(ground, fault, wait=True)
     if troubles:

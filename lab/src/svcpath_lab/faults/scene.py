@@ -1,4 +1,4 @@
-"""The scene of a fault: a workload, a Service, a client and a namespace whose names, labels and ports are drawn by lot.
+"""The scene of a fault: a workload, a Service, a client and a namespace whose names, labels and ports are drawn at random.
 
 Nothing in it carries a fault's name, so that a diagnosis can't read the answer off an object.
 """
@@ -158,12 +158,12 @@ def merge(base: Any, change: Any) -> Any:
                 merged[name] = merge(base[name], value) if name in base else copy.deepcopy(value)
         return merged
     if _named(base) and _named(change):
-        known = {each["name"]: each for each in base}
-        names = [*known, *(each["name"] for each in change if each["name"] not in known)]
-        changed = {each["name"]: each for each in change}
+        known = {item["name"]: item for item in base}
+        names = [*known, *(item["name"] for item in change if item["name"] not in known)]
+        changed = {item["name"]: item for item in change}
         return [merge(known.get(name, {}), changed.get(name, {})) for name in names]
     return copy.deepcopy(change)
 
 
 def _named(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) and "name" in each for each in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "name" in item for item in value)

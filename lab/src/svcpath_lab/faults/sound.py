@@ -18,7 +18,7 @@ from svcpath_lab.errors import LabError
 from svcpath_lab.faults.ground import Ground
 from svcpath_lab.providers.base import NotOffered
 
-#: Seconds that an informer needs at most to see that its watch is cut, and to list anew (client-go pings after 30 s of
+#: Seconds that an informer needs at most to see that its watch is cut, and to list again (client-go pings after 30 s of
 #: silence and gives up 15 s later).
 PATIENCE = 90.0
 _PAUSE = 0.5
@@ -36,7 +36,7 @@ def wait_for_nodes(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable
     """Return once every node of the lab's takes Pods again, so that a scene is spread as it should be; raises LabError like ``wait``."""
     names = ground.provider.nodes()
     _until(
-        lambda: unready(each for each in ground.kubectl.items("nodes") if each["metadata"]["name"] in names),
+        lambda: unready(node for node in ground.kubectl.items("nodes") if node["metadata"]["name"] in names),
         seconds,
         sleep,
     )
@@ -45,10 +45,12 @@ def wait_for_nodes(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable
 def unready(nodes: Iterable[Object]) -> list[str]:
     """The nodes that are not Ready, or that still carry a taint of the node controller's."""
     found = []
-    for each in nodes:
-        name = each["metadata"]["name"]
-        conditions = {one["type"]: one["status"] for one in each.get("status", {}).get("conditions") or ()}
-        taints = [one["key"] for one in each.get("spec", {}).get("taints") or () if one["key"] in _NODE_TAINTS]
+    for node in nodes:
+        name = node["metadata"]["name"]
+        conditions = {
+            condition["type"]: condition["status"] for condition in node.get("status", {}).get("conditions") or ()
+        }
+        taints = [taint["key"] for taint in node.get("spec", {}).get("taints") or () if taint["key"] in _NODE_TAINTS]
         if conditions.get("Ready") != "True":
             found.append(f"node {name} is not ready")
         elif taints:
@@ -57,18 +59,18 @@ def unready(nodes: Iterable[Object]) -> list[str]:
 
 
 def wait(ground: Ground, *, seconds: float = PATIENCE, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Return once the scene's Service is served; raises LabError with what lacked when it is not within ``seconds``."""
+    """Return once the scene's Service is served; raises LabError with what is missing when it is not within ``seconds``."""
     service = ground.service()
     if not cluster_ips(service):
         return  # headless or ExternalName: nothing is programmed, and its records follow its endpoints
     _until(lambda: [*_denied(ground, service), *_unwritten(ground, service)], seconds, sleep)
 
 
-def _until(lacking: Callable[[], list[str]], seconds: float, sleep: Callable[[float], None]) -> None:
+def _until(missing: Callable[[], list[str]], seconds: float, sleep: Callable[[float], None]) -> None:
     deadline = time.monotonic() + seconds
-    while lacks := lacking():
+    while lines := missing():
         if time.monotonic() > deadline:
-            raise LabError(f"not made: {'; '.join(lacks)} after {seconds:g} s, which is no fault of this one's doing")
+            raise LabError(f"not made: {'; '.join(lines)} after {seconds:g} s, which is no fault of this one's doing")
         sleep(_PAUSE)
 
 
@@ -101,9 +103,11 @@ def _denied(ground: Ground, service: Object) -> list[str]:
 def dns_servers(slices: Iterable[Object]) -> tuple[str, ...]:
     """ADDRESS:PORT of every ready endpoint that takes DNS over UDP."""
     found: dict[str, None] = {}
-    for each in slices:
-        ports = [port["port"] for port in each.get("ports") or () if port.get("protocol") == "UDP" and port.get("port")]
-        for endpoint in each.get("endpoints") or ():
+    for slice_ in slices:
+        ports = [
+            port["port"] for port in slice_.get("ports") or () if port.get("protocol") == "UDP" and port.get("port")
+        ]
+        for endpoint in slice_.get("endpoints") or ():
             conditions = endpoint.get("conditions") or {}
             if conditions.get("ready", True) and ports:
                 found |= dict.fromkeys(f"{address}:{ports[0]}" for address in endpoint["addresses"])
@@ -112,11 +116,11 @@ def dns_servers(slices: Iterable[Object]) -> tuple[str, ...]:
 
 def wrong_answers(out: str, wanted: Iterable[str]) -> list[str]:
     """The lines of ask_dns.py that do not give all of ``wanted``."""
-    right = {ipaddress.ip_address(each) for each in wanted}
+    right = {ipaddress.ip_address(address) for address in wanted}
     wrong = []
     for line in out.splitlines():
         server, code, *given = line.split()
-        if code != "0" or not right <= {ipaddress.ip_address(each) for each in given}:
+        if code != "0" or not right <= {ipaddress.ip_address(address) for address in given}:
             wrong.append(
                 f"CoreDNS at {server} says {' '.join(('rcode', code, *given)) if code != 'silent' else 'nothing'}"
             )
@@ -127,12 +131,12 @@ def wrong_answers(out: str, wanted: Iterable[str]) -> list[str]:
 
 
 def _unwritten(ground: Ground, service: Object) -> list[str]:
-    """What lacks in the tables of the nodes that take Pods; nothing where the provider does not reach into nodes."""
+    """What is missing in the tables of the nodes that take Pods; nothing where the provider does not reach into nodes."""
     slices = ground.kubectl.items(
         *("-n", ground.scene.namespace, "endpointslices", "-l", f"kubernetes.io/service-name={ground.scene.service}")
     )
     wanted = programmed(service, slices)
-    lacks = []
+    unwritten = []
     for node in ground.provider.nodes():
         try:
             done = ground.provider.run_on_node(node, ["sh", "-c", f"( {_TABLES} ) 2>/dev/null"], check=False)
@@ -140,8 +144,8 @@ def _unwritten(ground: Ground, service: Object) -> list[str]:
             return []
         missing = wanted - addresses_in(done.out)
         if missing:
-            lacks.append(f"kube-proxy of {node} has not written {', '.join(sorted(map(str, missing)))}")
-    return lacks
+            unwritten.append(f"kube-proxy of {node} has not written {', '.join(sorted(map(str, missing)))}")
+    return unwritten
 
 
 def programmed(service: Object, slices: Iterable[Object]) -> set[ipaddress.IPv4Address | ipaddress.IPv6Address]:
@@ -151,17 +155,17 @@ def programmed(service: Object, slices: Iterable[Object]) -> set[ipaddress.IPv4A
     labels = service["metadata"].get("labels") or {}
     if "service.kubernetes.io/service-proxy-name" in labels:
         return set()
-    wanted = {ipaddress.ip_address(each) for each in cluster_ips(service)}
+    wanted = {ipaddress.ip_address(address) for address in cluster_ips(service)}
     if spec.get("internalTrafficPolicy") == "Local" or spec.get("trafficDistribution"):
         return wanted
     named = {(port.get("name") or "", port.get("protocol", "TCP")) for port in spec.get("ports") or ()}
-    families = {each.version for each in wanted}
-    for each in slices:
-        carried = {(port.get("name") or "", port.get("protocol", "TCP")) for port in each.get("ports") or ()}
-        for endpoint in (each.get("endpoints") or ()) if carried & named else ():
+    families = {address.version for address in wanted}
+    for slice_ in slices:
+        carried = {(port.get("name") or "", port.get("protocol", "TCP")) for port in slice_.get("ports") or ()}
+        for endpoint in (slice_.get("endpoints") or ()) if carried & named else ():
             if (endpoint.get("conditions") or {}).get("ready", True):
                 wanted |= {ipaddress.ip_address(address) for address in endpoint["addresses"]}
-    return {each for each in wanted if each.version in families}
+    return {address for address in wanted if address.version in families}
 
 
 def addresses_in(text: str) -> set[ipaddress.IPv4Address | ipaddress.IPv6Address]:

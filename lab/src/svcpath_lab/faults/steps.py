@@ -10,7 +10,7 @@ shell    {node, run}                                a script on a node (netns, k
 inside   {pod, run}                                 a script in a Pod of the scene
 freeze   NODE,  thaw NODE                           kube-proxy's process
 save     {kind, name, namespace},  restore {...}    an object put aside and put back as it was
-until    {get, shows?, lacks?, seconds?}            polls `kubectl get GET` for a pattern
+until    {get, shows?, without?, seconds?}            polls `kubectl get GET` for a pattern
 settled  SECONDS                                    until the scene's Pods are ready, or have stayed as they are for 10 s
 served   SECONDS                                    until CoreDNS and kube-proxy have the scene's Service as it is now
 wait     seconds
@@ -60,7 +60,7 @@ def run(ground: Ground, step: Mapping[str, Any]) -> None:
     try:
         action(ground, ground.fill(raw))
     except KeyError as missing:
-        raise UsageError(f"step {name} lacks {missing}") from missing
+        raise UsageError(f"step {name} has no {missing}") from missing
 
 
 def _where(ground: Ground, step: Mapping[str, Any]) -> list[str]:
@@ -74,9 +74,9 @@ def _patch(ground: Ground, step: Any) -> None:
 
 
 def _apply(ground: Ground, step: Any) -> None:
-    for each in step:
-        inside = each.get("metadata", {}).get("namespace")
-        ground.kubectl.apply([each], namespace="" if inside else ground.scene.namespace)
+    for manifest in step:
+        inside = manifest.get("metadata", {}).get("namespace")
+        ground.kubectl.apply([manifest], namespace="" if inside else ground.scene.namespace)
 
 
 def _delete(ground: Ground, step: Any) -> None:
@@ -154,8 +154,8 @@ def _until(ground: Ground, step: Any) -> None:
     while True:
         out = ground.kubectl.run(*where, "get", *words, check=False).out
         shown = "shows" not in step or re.search(step["shows"], out) is not None
-        lacking = "lacks" not in step or re.search(step["lacks"], out) is None
-        if shown and lacking:
+        gone = "without" not in step or re.search(step["without"], out) is None
+        if shown and gone:
             return
         if time.monotonic() > deadline:
             raise LabError(f"`kubectl get {step['get']}` did not come to {step} in {seconds:g} s; last: {out[-200:]}")
@@ -168,7 +168,7 @@ def _settled(ground: Ground, step: Any) -> None:
     since = time.monotonic()
     while time.monotonic() < deadline:
         pods = ground.kubectl.items("-n", ground.scene.namespace, "pods")
-        now = sorted((each["metadata"]["name"], _state(each)) for each in pods)
+        now = sorted((pod["metadata"]["name"], _state(pod)) for pod in pods)
         # The scene's client is one of them and ready from the start: alone it means that the others are not there yet.
         if len(now) > 1 and all(state == "Ready" for _, state in now):
             return
@@ -181,11 +181,13 @@ def _settled(ground: Ground, step: Any) -> None:
 
 def _state(pod: Mapping[str, Any]) -> str:
     status = pod.get("status", {})
-    if any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()):
+    if any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in status.get("conditions") or ()
+    ):
         return "Ready"
     containers = [
-        f"{each['name']} {sorted(each.get('state') or ())} {each.get('restartCount', 0)}"
-        for each in status.get("containerStatuses") or ()
+        f"{container['name']} {sorted(container.get('state') or ())} {container.get('restartCount', 0)}"
+        for container in status.get("containerStatuses") or ()
     ]
     return f"{status.get('phase', '')} {containers}"
 

@@ -56,8 +56,8 @@ def cut(scratch: Path, packages: list[str]) -> RuntimeCut:
     """Fetch the packages into ``scratch``, and cut the runtime with the probe's class in it."""
     command.run(["apt-get", "download", "-qq", *packages], folder=scratch, timeout=600)
     root = scratch / "root"
-    for each in sorted(scratch.glob("*.deb")):
-        command.run(["dpkg-deb", "-x", each, root])
+    for package in sorted(scratch.glob("*.deb")):
+        command.run(["dpkg-deb", "-x", package, root])
     _point_inside(root)
     homes = sorted(
         path.parent.parent for path in root.glob("usr/lib/jvm/*/bin/jlink") if not path.parents[1].is_symlink()
@@ -68,8 +68,8 @@ def cut(scratch: Path, packages: list[str]) -> RuntimeCut:
     small = ("--strip-debug", "--no-header-files", "--no-man-pages", "--compress=2")
     command.run([programs / "jlink", "--add-modules", "java.base", *small, "--output", runtime], timeout=600)
     command.run([programs / "javac", "-d", runtime / "probe", *sources()], timeout=300)
-    told = re.search(r'JAVA_VERSION="([^"]+)"', (runtime / "release").read_text())
-    return RuntimeCut(runtime, told[1] if told else "unknown")
+    release = re.search(r'JAVA_VERSION="([^"]+)"', (runtime / "release").read_text())
+    return RuntimeCut(runtime, release[1] if release else "unknown")
 
 
 def sources() -> list[Path]:

@@ -103,7 +103,9 @@ def names(path: Path) -> Sequence[str]:
     with tarfile.open(path) as tar:
         handle = tar.extractfile("index.json")
         index: dict[str, Any] = json.load(handle) if handle is not None else {}
-    found = (each.get("annotations", {}).get("io.containerd.image.name", "") for each in index.get("manifests", ()))
+    found = (
+        manifest.get("annotations", {}).get("io.containerd.image.name", "") for manifest in index.get("manifests", ())
+    )
     return [name for name in found if name]
 
 

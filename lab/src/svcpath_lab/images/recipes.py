@@ -106,7 +106,7 @@ class Kitchen:
     def jvm_layers(self) -> tuple[Path, ...]:
         """The JVM probe's layer; none where Debian's JDK can't be had."""
         wanted = packages()["jvm"]
-        source = b"".join(each.read_bytes() for each in jvm.sources())
+        source = b"".join(source.read_bytes() for source in jvm.sources())
         found = jvm.layer(self.folder / f"jvm-{_key(' '.join(wanted).encode() + source)}.tar", wanted, self.say)
         return () if found is None else (found,)
 
@@ -118,8 +118,10 @@ class Kitchen:
         """
         found: dict[str, list[str]] = {}
         if shutil.which("musl-gcc"):
-            told = command.run(["dpkg-query", "-W", "-f=${Version}", "musl-dev"], check=False)
-            version = told.out.split("-")[0].strip() if told.code == 0 and told.out.strip() else "unknown"
+            installed = command.run(["dpkg-query", "-W", "-f=${Version}", "musl-dev"], check=False)
+            version = (
+                installed.out.split("-")[0].strip() if installed.code == 0 and installed.out.strip() else "unknown"
+            )
             found[version] = ["musl-gcc"]
         wheel = packages()["musl_wheel"]
         zig = self.folder / wheel["requirement"].replace("==", "-") / "ziglang" / "zig"

@@ -23,7 +23,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def serve(listener: socket.socket, host: str, port: int) -> None:
-    """Accept for ever; a connection that can't be carried on is closed."""
+    """Accept forever; a connection that can't be carried on is closed."""
 
     async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

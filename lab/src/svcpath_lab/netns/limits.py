@@ -13,7 +13,7 @@ from pathlib import Path
 A_NODE = 12
 
 
-def lacking(proc: Path = Path("/proc")) -> str:
+def used_up(proc: Path = Path("/proc")) -> str:
     """What to say where this user's inotify instances are used up; else empty."""
     try:
         most = int((proc / "sys/fs/inotify/max_user_instances").read_text())

@@ -50,9 +50,9 @@ def marked(identity: str, proc: Path = Path("/proc")) -> Iterator[Marked]:
 
 def init_of(identity: str, node: str, proc: Path = Path("/proc")) -> int | None:
     """The pid, as seen here, of a node's process 1, or None if the node is not up."""
-    for each in marked(identity, proc):
-        if each.node == node and each.name == "init" and is_first(each.pid, proc):
-            return each.pid
+    for process in marked(identity, proc):
+        if process.node == node and process.name == "init" and is_first(process.pid, proc):
+            return process.pid
     return None
 
 

@@ -68,8 +68,8 @@ class Machine:
             if pid is not None and ready.is_file():
                 return pid
             time.sleep(0.02)
-        said = self._log(node, "init").read_text(errors="replace").strip()[-500:]
-        raise LabError(f"node {node} did not come up: {said or 'no output'}")
+        output = self._log(node, "init").read_text(errors="replace").strip()[-500:]
+        raise LabError(f"node {node} did not come up: {output or 'no output'}")
 
     def pid(self, node: str) -> int:
         pid = marks.init_of(self.home.identity, node)
@@ -100,9 +100,11 @@ class Machine:
     def find(self, node: str, name: str) -> tuple[int, ...]:
         """The pids of a program that ``ensure_running`` started in the node."""
         return tuple(
-            each.pid
-            for each in marks.marked(self.home.identity)
-            if each.node == node and each.name == name and each.executable not in ("nsenter", "containerd-shim-runc-v2")
+            process.pid
+            for process in marks.marked(self.home.identity)
+            if process.node == node
+            and process.name == name
+            and process.executable not in ("nsenter", "containerd-shim-runc-v2")
         )
 
     def ensure_running(
@@ -148,7 +150,7 @@ class Machine:
 
     def connect(self, layout: Layout) -> None:
         """Wire all nodes to the bridge, with their addresses and the routes to each other's Pod ranges."""
-        links = {each["ifname"] for each in json.loads(self._ip(WIRE, ["-j", "link", "show"]).out or "[]")}
+        links = {link["ifname"] for link in json.loads(self._ip(WIRE, ["-j", "link", "show"]).out or "[]")}
         if "br0" not in links:
             self._ip_batch(WIRE, ["link add br0 type bridge", "link set br0 up"])
             self._ip_batch(
@@ -235,7 +237,7 @@ def require_machine() -> None:
     require_root()
     missing = sorted({package for tool, package in _TOOLS.items() if shutil.which(tool, path=PATH) is None})
     if missing:
-        raise LabError(f"this machine lacks what nodes are made of: apt-get install {' '.join(missing)}")
+        raise LabError(f"what nodes are made of is not installed here: apt-get install {' '.join(missing)}")
 
 
 def require_root() -> None:

@@ -48,7 +48,7 @@ class ContextProvider:
         for item in self.kubectl().items("nodes"):
             labels = item["metadata"].get("labels", {})
             conditions = item.get("status", {}).get("conditions", ())
-            ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+            ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
             role = "node-role.kubernetes.io/control-plane" in labels
             found.append(LabNode(item["metadata"]["name"], role, "up: Ready" if ready else "not ready"))
         return tuple(found)

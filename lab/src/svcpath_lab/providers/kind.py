@@ -102,7 +102,8 @@ class KindProvider:
             return ()
         ready = {
             item["metadata"]["name"]: any(
-                each["type"] == "Ready" and each["status"] == "True" for each in item["status"].get("conditions", ())
+                condition["type"] == "Ready" and condition["status"] == "True"
+                for condition in item["status"].get("conditions", ())
             )
             for item in self.kubectl().items("nodes")
         }

@@ -183,7 +183,7 @@ class NetnsProvider:
         deadline = time.monotonic() + 30
         while True:
             cgroups.kill_all(identity)
-            left = [each.pid for each in marks.marked(identity) if each.pid != os.getpid()]
+            left = [process.pid for process in marks.marked(identity) if process.pid != os.getpid()]
             if not left:
                 break
             if time.monotonic() > deadline:
@@ -202,10 +202,10 @@ class NetnsProvider:
     # ---- what is there --------------------------------------------------------------------------------------------
 
     def status(self) -> tuple[LabNode, ...]:
-        up = {each.node: set[str]() for each in marks.marked(self.home.identity)}
-        for each in marks.marked(self.home.identity):
-            if each.executable != "nsenter":
-                up[each.node].add(each.name)
+        up = {process.node: set[str]() for process in marks.marked(self.home.identity)}
+        for process in marks.marked(self.home.identity):
+            if process.executable != "nsenter":
+                up[process.node].add(process.name)
         return tuple(
             LabNode(
                 node.name,
@@ -277,14 +277,14 @@ class NetnsProvider:
 def _together(work: Callable[[str], object], names: Iterable[str]) -> None:
     """Do the same for several nodes at once; the first failure is raised when all have ended."""
     with ThreadPoolExecutor(max_workers=8) as pool:
-        for each in [pool.submit(work, name) for name in names]:
-            each.result()
+        for future in [pool.submit(work, name) for name in names]:
+            future.result()
 
 
 def _wait_for(what: str, ready: Callable[[], bool], home: Home) -> None:
     deadline = time.monotonic() + PATIENCE
     while not ready():
         if time.monotonic() > deadline:
-            why = limits.lacking() or f"read {home.logs}"
+            why = limits.used_up() or f"read {home.logs}"
             raise LabError(f"{what} did not get ready in {PATIENCE:g} s; {why}, then run `svcpath lab up` again")
         time.sleep(0.2)

@@ -65,7 +65,7 @@ def ask(name: str, host: str, port: int) -> str:
 for server in sys.argv[2:]:
     host, _, port = server.rpartition(":")
     try:
-        said = ask(sys.argv[1], host, int(port))
+        answer = ask(sys.argv[1], host, int(port))
     except OSError:
-        said = "silent"
-    sys.stdout.write(f"{server} {said}\n")
+        answer = "silent"
+    sys.stdout.write(f"{server} {answer}\n")

@@ -53,5 +53,5 @@ def _asked(words: list[str]) -> Diagnosed:
     try:
         return given_by(json.loads(done.out))
     except (ValueError, KeyError):
-        said = (done.err.strip() or done.out.strip() or "no output").splitlines()[-1]
-        return Diagnosed(status="error", summary=f"exit {done.code}: {said}")
+        reason = (done.err.strip() or done.out.strip() or "no output").splitlines()[-1]
+        return Diagnosed(status="error", summary=f"exit {done.code}: {reason}")

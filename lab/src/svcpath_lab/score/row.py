@@ -91,10 +91,10 @@ def row(fault: Fault, mode: str, given: Diagnosed, seconds: float, evidence: str
 def totals(rows: Sequence[FaultScore]) -> dict[str, int]:
     return {
         "rows": len(rows),
-        "right_layer": sum(each.right_layer for each in rows),
-        "right_cause": sum(each.right_cause for each in rows),
-        "inconclusive": sum(each.inconclusive for each in rows),
-        "false_accusations": sum(each.false_accusation for each in rows),
+        "right_layer": sum(row.right_layer for row in rows),
+        "right_cause": sum(row.right_cause for row in rows),
+        "inconclusive": sum(row.inconclusive for row in rows),
+        "false_accusations": sum(row.false_accusation for row in rows),
     }
 
 
@@ -102,11 +102,11 @@ def results(rows: Sequence[FaultScore], facts: dict[str, str]) -> ScoreContract:
     """What is shown and kept: date, versions and machine in ``facts``, totals, and a row for each fault."""
     judged = (
         ScoreRow(
-            **{name: getattr(each, name) for name in each.__struct_fields__},
-            mark=each.mark,
-            right_layer=each.right_layer,
-            right_cause=each.right_cause,
+            **{name: getattr(row, name) for name in row.__struct_fields__},
+            mark=row.mark,
+            right_layer=row.right_layer,
+            right_cause=row.right_cause,
         )
-        for each in rows
+        for row in rows
     )
     return ScoreContract(schema=SCHEMA, facts=facts, totals=totals(rows), rows=tuple(judged))

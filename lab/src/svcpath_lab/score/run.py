@@ -1,4 +1,4 @@
-"""Run the score: make each fault in a scene drawn by lot, let diagnose judge it in another process, undo.
+"""Run the score: make each fault in a scene drawn at random, let diagnose judge it in another process, undo.
 
 Judged twice: on a recording of what a person could have typed, and by diagnose's own looks while the fault stands.
 """
@@ -43,7 +43,7 @@ class Run:
     keep: Path | None = None
     #: Of time.monotonic(): no fault is begun later.
     until: float | None = None
-    each: Callable[[FaultScore], None] = lambda row: None
+    judged: Callable[[FaultScore], None] = lambda row: None
     #: Faults that broke off while they were made, with the reason, and those for which no time was left.
     not_made: dict[str, str] = field(default_factory=dict)
 
@@ -55,9 +55,9 @@ class Run:
                 self.not_made[fault.name] = "no time was left"
                 continue
             try:
-                for one in self._judged(fault):
-                    found.append(one)
-                    self.each(one)
+                for score in self._judged(fault):
+                    found.append(score)
+                    self.judged(score)
             except SvcpathError as trouble:
                 self.say(f"{fault.name}: could not be made: {trouble}")
                 self.not_made[fault.name] = str(trouble)
@@ -105,7 +105,7 @@ def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
             path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
             path.unlink()
     target = {name: ground.fill(value) for name, value in msgspec.to_builtins(fault.target).items() if value}
-    told = {
+    expected = {
         "about": fault.about,
         "target": {**target, "namespace": ground.scene.namespace},
         "expect": {
@@ -114,4 +114,4 @@ def finish_recording(ground: Ground, fault: Fault, folder: Path) -> None:
             "codes": fault.expect.codes,
         },
     }
-    (folder.parent / "expected.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    (folder.parent / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")

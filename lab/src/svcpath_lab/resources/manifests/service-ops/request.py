@@ -35,7 +35,7 @@ def resolved(host: str, port: int) -> list[tuple[str, int]]:
     if isinstance(found, OSError):
         raise found
     assert isinstance(found, list)
-    return [(str(each[4][0]), port) for each in found]
+    return [(str(entry[4][0]), port) for entry in found]
 
 
 def connected_to(addresses: list[tuple[str, int]]) -> socket.socket:

@@ -11,5 +11,5 @@ for name in sys.argv[1:]:
         failed = 1
         sys.stdout.write(f"{name} -> {error.errno} {error.strerror}\n")
     else:
-        sys.stdout.write(f"{name} -> {' '.join(str(each[4][0]) for each in found)}\n")
+        sys.stdout.write(f"{name} -> {' '.join(str(entry[4][0]) for entry in found)}\n")
 sys.exit(failed)

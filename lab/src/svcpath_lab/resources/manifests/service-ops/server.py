@@ -10,7 +10,7 @@ Environment:
 PORT       where it listens (8080)
 BIND       the address it binds: "::" takes both families, "0.0.0.0" IPv4 alone, "127.0.0.1" the Pod alone ("::")
 ON_STOP    what SIGTERM does: "exit" at once, "finish" what it has accepted, then exit, "ignore" (finish)
-SERVICE    "answer", "silent" (accepts and never answers), "full" (a backlog of one that nobody takes from) (answer)
+SERVICE    "answer", "silent" (accepts and never answers), "full" (a backlog of one that nothing takes from) (answer)
 EXTRA_PORT also serves HTTP there (off)
 UDP_PORT   also echoes datagrams there, prefixed with the host name (off)
 """
@@ -117,13 +117,13 @@ def hold(bind: str, port: int, accepting: bool) -> None:
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     listener.bind((bind, port))
     listener.listen(128 if accepting else 0)
-    held = []
+    connections = []
     while accepting:
-        held.append(listener.accept())
+        connections.append(listener.accept())
     filler = [socket.socket(family, socket.SOCK_STREAM) for _ in range(4)]
-    for each in filler:
-        each.setblocking(False)
-        each.connect_ex(("::1" if family == socket.AF_INET6 else "127.0.0.1", port))
+    for sock in filler:
+        sock.setblocking(False)
+        sock.connect_ex(("::1" if family == socket.AF_INET6 else "127.0.0.1", port))
     signal.pause()
 
 
