@@ -135,6 +135,15 @@ def test_kube_proxy_says_its_mode_and_the_node_has_that_table(pair: tuple[Home, 
     assert "KUBE-SERVICES" in two.run_on_node("cp", ["ip6tables-save", "-t", "nat"]).out
 
 
+def test_a_command_on_a_node_is_given_its_callers_input_and_ends_with_its_own_code(pair: tuple[Home, Home]) -> None:
+    provider = labs.provider(pair[0])
+    script = ["sh", "-c", "cat; hostname; exit 7"]
+    done = subprocess.run(
+        provider.on_node("w1", script, terminal=False), input="hi\n", capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("hi\nw1\n", 7)
+
+
 def test_the_mode_is_switched_by_kube_proxys_config_map(pair: tuple[Home, Home]) -> None:
     place = pair[0]
     labs.set_mode(place, "iptables", _quiet)

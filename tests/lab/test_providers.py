@@ -94,6 +94,10 @@ def test_commands_on_a_kind_node_go_through_the_container_engine(tmp_path: Path,
     provider = KindProvider(homes.home("one", tmp_path), LabSpec(provider="kind"))
     assert provider.nodes() == ("svcpath-one-worker", "svcpath-one-worker2")
     assert provider.run_on_node("svcpath-one-worker", ["nft", "list", "ruleset"]).out == "from-docker\n"
+    assert provider.on_node("svcpath-one-worker", ["cat"], terminal=False) == [
+        *("docker", "exec", "-i", "svcpath-one-worker", "cat")
+    ]
+    assert "-t" in provider.on_node("svcpath-one-worker", ["bash"], terminal=True)
     provider.freeze_proxy("svcpath-one-worker2")
     calls = [call for call in _calls(tools) if call.startswith("docker")]
     assert calls == [
@@ -198,6 +202,8 @@ def test_a_context_refuses_what_would_change_nodes(tmp_path: Path, cluster: tupl
         provider.set_proxy_mode("nftables", _quiet)
     with pytest.raises(NotOffered):
         provider.run_on_node("n1", ["true"])
+    with pytest.raises(NotOffered):
+        provider.on_node("n1", ["bash"], terminal=True)
     with pytest.raises(UsageError, match="--context"):
         ContextProvider(cluster[0], LabSpec(provider="context")).up(_quiet)
 

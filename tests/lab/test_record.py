@@ -57,7 +57,7 @@ class _Cluster:
     def nodes(self) -> tuple[str, ...]:
         return ("w1",)
 
-    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None) -> Completed:
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> Completed:
         if not self.on_nodes:
             raise NotOffered("no")
         done = {"iptables-save": ("rules", 0), "nft": ("", 0), "conntrack": ("", 127)}.get(argv[0], ("text", 0))

@@ -21,6 +21,7 @@ from svcpath.reports.views import score as score_view
 from svcpath_lab import home as homes
 from svcpath_lab import labs
 from svcpath_lab import record as recording
+from svcpath_lab.command import become
 from svcpath_lab.experiment import play, statements
 from svcpath_lab.experiment.manifests import NAMESPACE, RunVariant
 from svcpath_lab.faults import make
@@ -140,15 +141,14 @@ def exec(
     node: Annotated[str, typer.Argument(help="cp, w1, w2, ...; wire is the world outside the nodes.")],
     lab: LabName = DEFAULT_NAME,
 ) -> None:
-    """Run a command in a node's namespaces.
+    """Run a command in a node's namespaces, with this one's input, output and terminal.
 
     Example: svcpath lab exec w1 -- iptables-save -t nat
     """
     words = context.args[1:] if context.args[:1] == ["--"] else context.args
-    done = labs.provider(homes.home(lab)).run_on_node(node, words or ["ip", "-brief", "address"], check=False)
-    sys.stdout.write(done.out)
-    sys.stderr.write(done.err)
-    raise typer.Exit(done.code)
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    provider = labs.provider(homes.home(lab))
+    become(provider.on_node(node, words or ["ip", "-brief", "address"], terminal=terminal))
 
 
 @app.command("proxy-mode")

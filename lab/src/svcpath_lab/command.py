@@ -6,11 +6,14 @@ commands is a recipe.
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from svcpath_lab.errors import LabError
 
@@ -81,6 +84,18 @@ def run(
     if check and done.code != 0:
         raise CommandFailed(done, hint)
     return done
+
+
+def become(argv: Sequence[str]) -> NoReturn:
+    """Put a command in the place of this process, which ends with it: input, output, terminal, signals and exit code are its.
+
+    Raises LabError where it can't be started.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and so would the command
+    try:
+        os.execvp(argv[0], list(argv))
+    except OSError as failed:
+        raise LabError(f"{argv[0]}: {failed.strerror}") from failed
 
 
 def _text(stream: bytes | None) -> str:

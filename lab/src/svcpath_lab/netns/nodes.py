@@ -21,6 +21,8 @@ from svcpath_lab.netns.layout import Layout
 #: The namespace that is no node: it holds the bridge, the DNS of the world outside, and external clients.
 WIRE = "wire"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: Of a command that is run in a node; nothing of the caller's own.
+ENVIRONMENT = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8"}
 
 _JOIN = 'for each in {files}; do echo $$ > "$each"; done; exec "$@"'
 
@@ -92,9 +94,8 @@ class Machine:
         timeout: float | None = 60.0,
     ) -> command.Completed:
         """Run a command in the node to its end."""
-        environment = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8"}
         return command.run(
-            [*self.enter(node), *argv], stdin=stdin, check=check, timeout=timeout, environment=environment
+            [*self.enter(node), *argv], stdin=stdin, check=check, timeout=timeout, environment=ENVIRONMENT
         )
 
     def find(self, node: str, name: str) -> tuple[int, ...]:

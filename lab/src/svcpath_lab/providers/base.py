@@ -49,11 +49,11 @@ class Provider(Protocol):
     def nodes(self) -> tuple[str, ...]:
         """Names of the nodes that take Pods."""
 
-    def load_image(self, archive: Path) -> None:
-        """Make an image (OCI layout tar) known to every node."""
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> Completed:
+        """Run a command with the node's own tools and in its network namespace; it reads nothing."""
 
-    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None) -> Completed:
-        """Run a command with the node's own tools and in its network namespace."""
+    def on_node(self, node: str, argv: Sequence[str], *, terminal: bool) -> list[str]:
+        """The command line that does the same for whoever starts it, with its input, output and ``terminal`` passed through."""
 
     def set_proxy_mode(self, mode: str, say: Say) -> None:
         """Switch the data plane by kube-proxy's ConfigMap and wait until every node has done it."""

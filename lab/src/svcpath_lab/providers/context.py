@@ -70,12 +70,10 @@ class ContextProvider:
         status = self.status()
         return tuple(node.name for node in status if not node.control_plane) or tuple(node.name for node in status)
 
-    def load_image(self, archive: Path) -> None:
-        raise NotOffered(f"{archive.name}: a cluster by context pulls its images; push it to a registry it can reach")
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> command.Completed:
+        raise NotOffered(f"commands on node {node} are not run on a cluster by context: use a netns or kind lab")
 
-    def run_on_node(
-        self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None
-    ) -> command.Completed:
+    def on_node(self, node: str, argv: Sequence[str], *, terminal: bool) -> list[str]:
         raise NotOffered(f"commands on node {node} are not run on a cluster by context: use a netns or kind lab")
 
     def set_proxy_mode(self, mode: str, say: Say) -> None:

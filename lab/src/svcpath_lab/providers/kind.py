@@ -130,16 +130,16 @@ class KindProvider:
         names = self._containers()
         return tuple(name for name in names if "control-plane" not in name) or names
 
-    def load_image(self, archive: Path) -> None:
-        self._kind("load", "image-archive", archive, "--name", self.cluster)
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> command.Completed:
+        return command.run(self._exec(node, argv), check=check)
 
-    def run_on_node(
-        self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None
-    ) -> command.Completed:
+    def on_node(self, node: str, argv: Sequence[str], *, terminal: bool) -> list[str]:
+        return self._exec(node, argv, *(("-i", "-t") if terminal else ("-i",)))
+
+    def _exec(self, node: str, argv: Sequence[str], *options: str) -> list[str]:
         if node not in self._containers():
             raise UsageError(f"no node {node!r} in {self.cluster}; there are {', '.join(self._containers())}")
-        interactive = ["-i"] if stdin is not None else []
-        return command.run([self.engine, "exec", *interactive, node, *argv], check=check, stdin=stdin)
+        return [self.engine, "exec", *options, node, *argv]
 
     def set_proxy_mode(self, mode: str, say: Say) -> None:
         if mode not in PROXY_MODES:

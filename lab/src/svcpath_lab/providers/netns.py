@@ -230,16 +230,18 @@ class NetnsProvider:
         """The place beside the cluster from which its nodes are reached."""
         return Wire(self.machine, self.layout)
 
-    def load_image(self, archive: Path) -> None:
-        for node in self.layout.nodes:
-            agents.load_image(self.machine, node.name, archive)
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> command.Completed:
+        return self.machine.run(self._known(node), argv, check=check)
 
-    def run_on_node(
-        self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None
-    ) -> command.Completed:
+    def on_node(self, node: str, argv: Sequence[str], *, terminal: bool) -> list[str]:
+        kept = {"TERM": os.environ["TERM"]} if terminal and os.environ.get("TERM") else {}
+        variables = (f"{name}={value}" for name, value in {**nodes.ENVIRONMENT, **kept}.items())
+        return [*self.machine.enter(self._known(node)), "env", "-i", *variables, *argv]
+
+    def _known(self, node: str) -> str:
         if node != WIRE:
             self.layout.node(node)
-        return self.machine.run(node, argv, check=check, stdin=stdin)
+        return node
 
     # ---- kube-proxy -----------------------------------------------------------------------------------------------
 
