@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: readme help demo test check lint types architecture format bench parity lock clean lab lab-down score recordings drain drain-load
+.PHONY: readme help demo test check lint types architecture format bench parity lock clean lab lab-down score recordings drain drain-load wheel
 
 help:
 	@echo "make demo    diagnose the embedded recordings"
@@ -17,26 +17,27 @@ help:
 	@echo "make lab     a Kubernetes in network namespaces to practise on (root), built where missing"
 	@echo "make score   faults made on purpose in both proxy modes, and how often diagnose is right (root); results/score.json"
 	@echo "make recordings  the same faults as recordings for tests (root); tests/data/lab"
-	@echo "make lock    write the lock files anew (needs uv)"
+	@echo "make wheel   build svcpath's wheel and the lab's, install each in a new environment: size, imports, start time; results/wheel.json"
+	@echo "make lock    write the lock files again (needs uv)"
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "svcpath needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.run: requirements/run.lock pyproject.toml $(VENV)/.created
+$(VENV)/.run: requirements/run.lock pyproject.toml lab/pyproject.toml $(VENV)/.created
 	$(PIP) install --require-hashes -r requirements/run.lock
-	$(PIP) install --no-deps --no-build-isolation -e .
+	$(PIP) install --no-deps --no-build-isolation -e . -e lab
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.lock pyproject.toml $(VENV)/.created
+$(VENV)/.dev: requirements/dev.lock pyproject.toml lab/pyproject.toml $(VENV)/.created
 	$(PIP) install --require-hashes -r requirements/dev.lock
-	$(PIP) install --no-deps --no-build-isolation -e .
+	$(PIP) install --no-deps --no-build-isolation -e . -e lab
 	@touch $@ $(VENV)/.run
 
 # Byte code beside the sources, also where PYTHONDONTWRITEBYTECODE is set: without it every start of svcpath compiles them all.
-$(VENV)/.compiled: $(VENV)/.created $(shell find src/svcpath -name '*.py')
-	$(BIN)/python -m compileall -q src/svcpath
+$(VENV)/.compiled: $(VENV)/.created $(shell find src lab/src -name '*.py')
+	$(BIN)/python -m compileall -q src lab/src
 	@touch $@
 
 # Playwright's client and axe for the tests in a browser; the browser is Debian's (tests/apt-packages.txt).
@@ -48,8 +49,8 @@ demo: $(VENV)/.run $(VENV)/.compiled
 	$(BIN)/svcpath demo
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src lab tests
+	$(BIN)/ruff format --check src lab tests
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -60,8 +61,8 @@ architecture: $(VENV)/.dev
 check: lint types architecture
 
 format: $(VENV)/.dev
-	$(BIN)/ruff format src tests
-	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src lab tests
+	$(BIN)/ruff check --fix src lab tests
 
 # The tests in a browser run where Debian's Chromium is; elsewhere they say that it is missing.
 test: check $(VENV)/.compiled $(if $(shell command -v chromium),$(VENV)/.browser)
@@ -90,6 +91,10 @@ drain-load: $(VENV)/.dev
 	$(BIN)/svcpath drain run --scenario load --lab drain -o terminal -o json=results/drain/load.json; \
 	  code=$$?; $(BIN)/svcpath lab down --lab drain; exit $$code
 
+# Both wheels, each in an environment of its own with the dependencies of run.lock; beside the wheel of the commit before the split.
+wheel: $(VENV)/.dev
+	$(BIN)/python -m tests.packaging
+
 lab: $(VENV)/.run $(VENV)/.compiled
 	$(BIN)/svcpath lab up
 
@@ -100,7 +105,7 @@ lab-down: $(VENV)/.run
 score: $(VENV)/.dev $(VENV)/.compiled
 	sh tests/lab/score.sh results/score.json
 
-# The same, and from what it recorded tests/data/lab/recordings-*.tar.zst anew.
+# The same, and tests/data/lab/recordings-*.tar.zst from what it recorded.
 recordings: $(VENV)/.dev
 	rm -rf .recordings
 	sh tests/lab/score.sh results/score.json .recordings

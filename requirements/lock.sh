@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the lock files anew: versions and hashes for every supported Python, without any index address.
+# Writes the lock files: versions and hashes for every supported Python, without any index address. svcpath-lab needs nothing
+# that svcpath does not (tests/packaging holds that), so one lock is enough for both.
 set -eu
 cd "$(dirname "$0")/.."
 options="--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet"

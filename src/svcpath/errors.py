@@ -6,8 +6,8 @@
     ├── EvidenceError           evidence that can't be read: exit 4
     │   ├── FormatError         text or bytes that don't parse, with line and column
     │   ├── TooLarge            above the stated limit of its kind
-    │   └── SourceUnavailable   a cluster, node or file that can't be reached
-    ├── LabError                the practice cluster can't do what was asked: exit 4
+    │   ├── SourceUnavailable   a cluster, node or file that can't be reached
+    │   └── LabError            of svcpath-lab: the practice cluster can't do what was asked
     └── ModelError              a model was given what it can't work on (a caller's mistake)
 
 Each message says what to do next in one line; originals are chained with ``from``.
@@ -60,10 +60,6 @@ class TooLarge(EvidenceError):
 
 class SourceUnavailable(EvidenceError):
     """A source that can't be reached at all: API server, node, directory."""
-
-
-class LabError(SvcpathError):
-    """The practice cluster could not be brought up, reached or changed; the message says what to do next."""
 
 
 class ModelError(SvcpathError):

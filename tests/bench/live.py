@@ -25,9 +25,9 @@ from pathlib import Path
 
 import svcpath as package
 from svcpath.errors import SvcpathError
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.kubectl import Kubectl
 from tests.bench._machine import RESULTS, machine
 from tests.live.conftest import Lab, prepare
 

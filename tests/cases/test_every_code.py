@@ -47,7 +47,7 @@ def _lab(missing: set[str]) -> Iterator[tuple[str, set[str]]]:
     """Recordings of the lab whose fault expects one of ``missing``: to walk all of them takes long."""
     for mode in MODES:
         for fault, recording in recorded(mode).items():
-            if missing.intersection(recording.told["expect"]["codes"]):
+            if missing.intersection(recording.expected["expect"]["codes"]):
                 yield f"lab recording {mode} {fault}", _codes(report_of(mode, fault))
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from svcpath.lab.score.row import FaultScore, results
 from svcpath.reports.report import encode
 from svcpath.reports.score import ScoreContract
+from svcpath_lab.score.row import FaultScore, results
 
 _SIDE_BY_SIDE = ("date", "modes", "lot", "not made")
 
@@ -22,9 +22,9 @@ def joined(parts: Sequence[ScoreContract]) -> ScoreContract:
     """One score of all rows. Raises ValueError when the parts are of different versions or machines."""
     facts = dict(parts[0].facts)
     for name in _SIDE_BY_SIDE:
-        told = dict.fromkeys(part.facts[name] for part in parts if part.facts.get(name))
-        if told:
-            facts[name] = ("; " if name == "not made" else " ").join(told)
+        values = dict.fromkeys(part.facts[name] for part in parts if part.facts.get(name))
+        if values:
+            facts[name] = ("; " if name == "not made" else " ").join(values)
     for part in parts[1:]:
         differing = [
             name for name in {*facts, *part.facts} - set(_SIDE_BY_SIDE) if facts.get(name) != part.facts.get(name)

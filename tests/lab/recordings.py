@@ -1,6 +1,6 @@
 """The recordings of tests/data/lab: `lab record`'s files for each fault, one archive for each proxy mode.
 
-Recordings of one cluster are alike, so together they pack to a fraction of what each takes alone. Written anew by
+Recordings of one cluster are alike, so together they pack to a fraction of what each takes alone. Written by
 `make recordings` from what `lab score --keep` leaves:  python -m tests.lab.recordings FOLDER SCORE.json
 """
 
@@ -33,7 +33,7 @@ class Recording:
 
     fault: str
     mode: str
-    told: dict[str, Any]
+    expected: dict[str, Any]
     files: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
@@ -59,21 +59,21 @@ def shipped(mode: str) -> Iterator[Recording]:
 @functools.cache
 def recorded(mode: str) -> dict[str, Recording]:
     """The recordings of a mode by their fault."""
-    return {one.fault: one for one in shipped(mode)}
+    return {recording.fault: recording for recording in shipped(mode)}
 
 
 @functools.cache
 def report_of(mode: str, fault: str) -> Report:
     """What diagnose says on a recording, asked as the score asks; once in a process."""
     recording = recorded(mode)[fault]
-    target = recording.told["target"]
+    target = recording.expected["target"]
     return diagnose(
         BytesSource(recording.files),
         f"svc/{target['service']}",
         namespace=target["namespace"],
         client=f"pod/{target['from']}",
         port=target.get("port", ""),
-        lookup=target.get("as", ""),
+        lookup=target.get("lookup", ""),
         resolver=target.get("resolver", ""),
     )
 
@@ -81,18 +81,16 @@ def report_of(mode: str, fault: str) -> Report:
 def pack(folder: Path, score: Path, mode: str) -> tuple[int, int]:
     """Pack the recordings of a mode that were diagnosed rightly; returns how many, and the archive's size."""
     rows = json.loads(score.read_text())["rows"]
-    right = {
-        each["fault"] for each in rows if (each["mode"], each["evidence"], each["mark"]) == (mode, "recorded", "right")
-    }
+    right = {row["fault"] for row in rows if (row["mode"], row["evidence"], row["mark"]) == (mode, "recorded", "right")}
     raw = io.BytesIO()
     kept = 0
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for each in sorted(folder.glob(f"*-{mode}")):
-            fault = each.name.removesuffix(f"-{mode}")
+        for kept_folder in sorted(folder.glob(f"*-{mode}")):
+            fault = kept_folder.name.removesuffix(f"-{mode}")
             if fault not in right:
                 continue
             kept += 1
-            for path in sorted((each / "expected.json", *(each / "evidence").iterdir())):
+            for path in sorted((kept_folder / "expected.json", *(kept_folder / "evidence").iterdir())):
                 data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
                 member = tarfile.TarInfo(f"{fault}/{path.name.removesuffix('.gz')}")
                 member.size = len(data)

@@ -11,19 +11,19 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from svcpath.errors import LabError
-from svcpath.lab import command
-from svcpath.lab.command import Completed
-from svcpath.lab.faults import make
-from svcpath.lab.faults.fault import Expect, Fault, FaultTarget
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import Provider
-from svcpath.lab.score import ask
-from svcpath.lab.score import run as score_run
-from svcpath.lab.score.run import Run
 from svcpath.reports.score import Diagnosed
+from svcpath_lab import command
+from svcpath_lab.command import Completed
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults import make
+from svcpath_lab.faults.fault import Expect, Fault, FaultTarget
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import Provider
+from svcpath_lab.score import ask
+from svcpath_lab.score import run as score_run
+from svcpath_lab.score.run import Run
 
 SAID = {"verdict": {"status": "fault", "layer": "endpoints", "code": "SP301", "confidence": "proven", "summary": "s"}}
 FAULT = Fault(about="a typo", name="selector-typo", expect=Expect(layer="endpoints", codes=("SP301",)), settle=0)

@@ -15,15 +15,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import resources
-from svcpath.lab.binaries import build, catalogue, download, find
-from svcpath.lab.binaries.catalogue import Release
+from svcpath.errors import UsageError
+from svcpath_lab import resources
+from svcpath_lab.binaries import build, catalogue, download, find
+from svcpath_lab.binaries.catalogue import Release
+from svcpath_lab.errors import LabError
 
 
-def _script(path: Path, said: str) -> Path:
+def _script(path: Path, version: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho '{said}'\n")
+    path.write_text(f"#!/bin/sh\necho '{version}'\n")
     path.chmod(0o755)
     return path
 
@@ -114,7 +115,7 @@ def test_the_named_folder_goes_before_path_and_path_before_the_cache(tmp_path: P
         _script(folder / "kubelet", "Kubernetes v1.35.4")
         _script(folder / "etcd", "etcd Version: 3.6.2")
     found, missing = find.locate(release, bin_dir=named, search_path=str(path), cache=cache)
-    assert [(each.program.name, each.origin) for each in found] == [("kubelet", "--bin-dir"), ("etcd", "PATH")]
+    assert [(program.program.name, program.origin) for program in found] == [("kubelet", "--bin-dir"), ("etcd", "PATH")]
     assert missing == ()
 
 
@@ -124,7 +125,7 @@ def test_a_program_of_another_minor_version_on_path_is_passed_over(tmp_path: Pat
     _script(tmp_path / "path" / "etcd", "no number at all")
     _script(tmp_path / "cache" / "kubelet", "")
     found, missing = find.locate(release, search_path=str(tmp_path / "path"), cache=tmp_path / "cache")
-    assert [(each.program.name, each.origin) for each in found] == [("kubelet", "cache")]
+    assert [(program.program.name, program.origin) for program in found] == [("kubelet", "cache")]
     assert [program.name for program in missing] == ["etcd"]
 
 
@@ -145,7 +146,7 @@ def test_what_is_missing_is_downloaded_into_the_cache_and_found_there_the_next_t
     assert {name: path.read_bytes() for name, path in paths.items()} == {"kubelet": b"kubelet", "etcd": b"etcd"}
     assert all(os.access(path, os.X_OK) for path in paths.values())
     found, missing = find.locate(release, search_path="", cache=cache)
-    assert {each.origin for each in found} == {"cache"}
+    assert {program.origin for program in found} == {"cache"}
     assert missing == ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from svcpath.lab.netns import cgroups
+from svcpath_lab.netns import cgroups
 
 HYBRID = """\
 tmpfs /sys/fs/cgroup tmpfs rw 0 0

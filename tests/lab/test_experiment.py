@@ -22,13 +22,13 @@ import yaml
 
 from svcpath.evidence.formats.item import Item
 from svcpath.evidence.formats.recognise import recognise
-from svcpath.lab.experiment import manifests
-from svcpath.lab.experiment.log import RawLog
-from svcpath.lab.experiment.manifests import RunVariant, with_variant
-from svcpath.lab.experiment.play import parse_request
-from svcpath.lab.experiment.variants import expected_failures
-from svcpath.lab.experiment.watch import documents, logging
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab.experiment import manifests
+from svcpath_lab.experiment.log import RawLog
+from svcpath_lab.experiment.manifests import RunVariant, with_variant
+from svcpath_lab.experiment.play import parse_request
+from svcpath_lab.experiment.variants import expected_failures
+from svcpath_lab.experiment.watch import documents, logging
+from svcpath_lab.kubectl import Kubectl
 
 
 def _objects() -> list[dict[str, Any]]:
@@ -49,14 +49,14 @@ def test_the_kustomization_lists_every_manifest_and_script() -> None:
 def test_a_variant_sets_grace_hook_port_and_images() -> None:
     variant = RunVariant(grace=5, prestop=0, wrong_port_listens=True)
     changed = with_variant(_objects(), variant, {"tools": "t:1", "client": "c:1"})
-    (deployment,) = [each for each in changed if each["kind"] == "Deployment"]
+    (deployment,) = [manifest for manifest in changed if manifest["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
     server = pod["containers"][0]
     assert pod["terminationGracePeriodSeconds"] == 5
     assert "lifecycle" not in server
     assert {"name": "EXTRA_PORT", "value": "18080"} in server["env"]
     assert server["image"] == "t:1"
-    assert {each["spec"]["containers"][0]["image"] for each in changed if each["kind"] == "Pod"} == {"c:1"}
+    assert {manifest["spec"]["containers"][0]["image"] for manifest in changed if manifest["kind"] == "Pod"} == {"c:1"}
 
 
 def test_the_plain_variant_is_what_the_manifests_say() -> None:
@@ -80,7 +80,7 @@ def test_each_broken_run_names_the_rows_that_it_flips(variant: RunVariant, rows:
 def test_a_stream_of_objects_is_read_whether_they_stand_on_a_line_or_are_indented() -> None:
     first, second = {"type": "ADDED", "object": {"a": [{}, {"b": "}\n{"}]}}, {"type": "DELETED", "object": {}}
     for indent in (None, 4):
-        text = "".join(json.dumps(each, indent=indent) + "\n" for each in (first, second))
+        text = "".join(json.dumps(request, indent=indent) + "\n" for request in (first, second))
         assert list(documents(io.StringIO(text))) == [first, second]
 
 
@@ -119,11 +119,11 @@ def _request(url: str, limit: str = "5") -> str:
 @pytest.mark.parametrize("followed", [True, False])
 def test_a_log_that_a_kubelet_can_t_follow_is_read_again(tmp_path: Path, followed: bool) -> None:
     """Every line is noted once, whether it comes while the log is followed or in a later reading."""
-    held = tmp_path / "pod.log"
-    held.write_text("one\ntwo\n")
-    told = "echo three" if followed else "echo 'failed to create fsnotify watcher: too many open files'"
+    pod_log = tmp_path / "pod.log"
+    pod_log.write_text("one\ntwo\n")
+    follow = "echo three" if followed else "echo 'failed to create fsnotify watcher: too many open files'"
     program = tmp_path / "kubectl"
-    program.write_text(f'#!/bin/sh\ncat {held}\ncase "$*" in *" -f "*) {told};; esac\n')
+    program.write_text(f'#!/bin/sh\ncat {pod_log}\ncase "$*" in *" -f "*) {follow};; esac\n')
     program.chmod(0o755)
     log = RawLog(tmp_path / "raw.jsonl")
     wanted = ["one", "two", "three"]
@@ -132,11 +132,11 @@ def test_a_log_that_a_kubelet_can_t_follow_is_read_again(tmp_path: Path, followe
         while len(log.entries) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         if not followed:
-            held.write_text("one\ntwo\nthree\n")
+            pod_log.write_text("one\ntwo\nthree\n")
         while len(log.entries) < 3 and time.monotonic() < deadline:
             time.sleep(0.02)
     log.close()
-    assert [each["line"] for each in log.entries] == wanted
+    assert [entry["line"] for entry in log.entries] == wanted
 
 
 def test_the_clients_lines_tell_success_refusal_silence_and_no_address_apart(silent: int) -> None:
@@ -153,12 +153,12 @@ def test_the_clients_lines_are_read_as_connection_attempts_of_a_recording(silent
     (item,) = recognise(text.encode())
     assert isinstance(item, Item)
     found = item.value.attempts
-    assert [(each.outcome, each.port) for each in found] == [("ok", silent), ("refused", 1)]
+    assert [(attempt.outcome, attempt.port) for attempt in found] == [("ok", silent), ("refused", 1)]
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return int(held.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def test_the_echo_server_answers_switches_its_health_and_finishes_on_term() -> None:

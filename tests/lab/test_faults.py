@@ -12,19 +12,19 @@ from typing import Any, ClassVar, cast
 import pytest
 import yaml
 
+import svcpath
 from svcpath.errors import UsageError
-from svcpath.lab import resources
-from svcpath.lab.faults import fault as faults
-from svcpath.lab.faults import ground as grounds
-from svcpath.lab.faults import own, steps
-from svcpath.lab.faults import scene as scenes
-from svcpath.lab.faults.fault import Fault, shipped
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene, merge
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import Provider
+from svcpath_lab.faults import fault as faults
+from svcpath_lab.faults import ground as grounds
+from svcpath_lab.faults import own, steps
+from svcpath_lab.faults import scene as scenes
+from svcpath_lab.faults.fault import Fault, shipped
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene, merge
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import Provider
 
-CATALOGUE = resources.folder().parents[1] / "findings" / "catalogue.yaml"
+CATALOGUE = Path(svcpath.__file__).parent / "findings" / "catalogue.yaml"
 LAYERS = {"resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"}
 SHIPPED = shipped()
 #: Faults that the lab does not list, as a user's own folder holds them.
@@ -33,9 +33,9 @@ UNLISTED = own.in_folder(Path(__file__).parents[1] / "data" / "lab" / "unlisted"
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [text for pair in value.items() for each in pair for text in _texts(each)]
+        return [text for pair in value.items() for part in pair for text in _texts(part)]
     if isinstance(value, list | tuple):
-        return [text for each in value for text in _texts(each)]
+        return [text for item in value for text in _texts(item)]
     return [value] if isinstance(value, str) else []
 
 
@@ -111,7 +111,7 @@ def test_changes_are_laid_over_a_scene_and_null_removes() -> None:
         service={"spec": {"clusterIP": "None"}},
     )
     scene = FaultScene.draw(random.Random(3))
-    made = {each["kind"]: each for each in scenes.objects(scene, changes, {"tools": "t", "client": "c"})}
+    made = {manifest["kind"]: manifest for manifest in scenes.objects(scene, changes, {"tools": "t", "client": "c"})}
     server = made["Deployment"]["spec"]["template"]["spec"]["containers"][0]
     assert server["env"] == [
         {"name": "PORT", "value": str(scene.target_port)},
@@ -216,11 +216,11 @@ def test_a_users_faults_are_manifests_with_an_expected_verdict_or_whole_fault_fi
             "three/fault.yaml": "about: x\nexpect: {layer: ports}\nsteps: [{wait: 1}]\n",
         },
     )
-    found = {each.name: each for each in own.in_folder(tmp_path)}
+    found = {fault.name: fault for fault in own.in_folder(tmp_path)}
     assert sorted(found) == ["one", "three", "two"]
     step, settled = found["one"].steps
     assert list(settled) == ["settled"]
-    assert [each["metadata"]["name"] for each in step["apply"]] == ["a", "b"]
+    assert [manifest["metadata"]["name"] for manifest in step["apply"]] == ["a", "b"]
     assert found["one"].expect.codes == ("SP301",)
     assert found["two"].healthy
     assert found["two"].target.client == "client"
@@ -238,7 +238,7 @@ def test_plain_manifests_name_target_and_client_and_go_into_the_scenes_namespace
     _write(tmp_path, {"a/all.json": json.dumps(listed), "a/expected.json": json.dumps({"verdict": verdict})})
     (fault,) = own.in_folder(tmp_path)
     applied = fault.steps[0]["apply"]
-    assert [each["kind"] for each in applied] == ["Service", "Pod"]
+    assert [manifest["kind"] for manifest in applied] == ["Service", "Pod"]
     assert "namespace" not in applied[0]["metadata"]
     assert (fault.target.service, fault.target.client) == ("web", "probe")
     assert fault.expect.statuses == ("fault",)
@@ -255,7 +255,7 @@ def test_other_words_for_a_status_are_understood(tmp_path: Path, word: str, stat
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({}, "no fault folders"),
         ({"one/service.yaml": "kind: Service\n"}, "neither fault.yaml nor expected"),
@@ -266,13 +266,13 @@ def test_other_words_for_a_status_are_understood(tmp_path: Path, word: str, stat
         ({"one/fault.yaml": "a: [\n"}, "fault.yaml"),
     ],
 )
-def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_users_fault_that_does_not_read_says_where(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         own.in_folder(_write(tmp_path, files))
 
 
-def test_a_step_that_lacks_something_says_what(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="shell lacks 'node'"):
+def test_a_step_without_a_key_that_it_needs_says_which(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="shell has no 'node'"):
         steps.run(_ground(tmp_path), {"shell": {"run": "true"}})
 
 

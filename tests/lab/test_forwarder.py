@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from svcpath.lab.netns import forwarder
+from svcpath_lab.netns import forwarder
 
 
 def _shout(listener: socket.socket) -> None:
@@ -44,7 +44,7 @@ def test_what_is_sent_arrives_and_the_answer_comes_back() -> None:
         thread.join(5)
         far.close()
         with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
-            assert client.recv(1) == b"", "with nobody behind it the connection is closed"
+            assert client.recv(1) == b"", "with nothing behind it the connection is closed"
     finally:
         process.kill()
         process.wait()

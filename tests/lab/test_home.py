@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.home import LabSpec
+from svcpath.errors import UsageError
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import LabSpec
 
 
 def test_a_description_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab.images import jvm
+from svcpath_lab.images import jvm
 
 APT = """#!/bin/sh
 echo "$*" >> {folder}/calls
@@ -55,7 +55,7 @@ def test_the_layer_holds_the_runtime_the_class_and_a_probe_named_by_its_version(
     kept.parent.mkdir()
     assert jvm.layer(kept, ["some-jdk"], lambda line: None) == kept
     with tarfile.open(kept) as tar:
-        modes = {each.name: each.mode for each in tar if each.isfile()}
+        modes = {member.name: member.mode for member in tar if member.isfile()}
         configuration = tar.extractfile("opt/jvm/jvm.cfg")
         assert configuration is not None
         assert configuration.read() == b"configured\n"
@@ -70,8 +70,8 @@ def test_the_layer_holds_the_runtime_the_class_and_a_probe_named_by_its_version(
 def test_where_the_packages_cannot_be_had_it_is_said_once_a_day(machine: Path) -> None:
     _apt(machine, "echo 'E: Unable to locate package' >&2; exit 100")
     kept = machine / "jvm-1.tar"
-    said: list[str] = []
-    assert jvm.layer(kept, ["some-jdk"], said.append) is None
-    assert jvm.layer(kept, ["some-jdk"], said.append) is None
-    assert [line for line in said if "no JVM probe" in line and "Unable to locate" in line]
+    messages: list[str] = []
+    assert jvm.layer(kept, ["some-jdk"], messages.append) is None
+    assert jvm.layer(kept, ["some-jdk"], messages.append) is None
+    assert [line for line in messages if "no JVM probe" in line and "Unable to locate" in line]
     assert (machine / "calls").read_text().count("download") == 1

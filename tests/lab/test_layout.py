@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from svcpath.errors import UsageError
-from svcpath.lab.netns import configs
-from svcpath.lab.netns.layout import FAMILIES, MAX_NODES, layout, url_host
+from svcpath_lab.netns import configs
+from svcpath_lab.netns.layout import FAMILIES, MAX_NODES, layout, url_host
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from svcpath.lab.netns import marks
+from svcpath_lab.netns import marks
 
 
 def _process(proc: Path, pid: int, environment: dict[str, str], executable: str, inside: str = "") -> None:
@@ -30,7 +30,7 @@ def test_the_first_process_of_a_node_is_told_from_the_parent_that_shares_its_mar
 def test_a_lab_whose_identity_begins_alike_is_another_lab(tmp_path: Path) -> None:
     _process(tmp_path, 100, marks.mark("one-1234", "cp", "etcd"), "etcd")
     _process(tmp_path, 101, marks.mark("one-12345", "cp", "etcd"), "etcd")
-    assert [each.pid for each in marks.marked("one-1234", tmp_path)] == [100]
+    assert [process.pid for process in marks.marked("one-1234", tmp_path)] == [100]
 
 
 def test_a_process_that_ended_while_it_was_looked_at_is_passed_over(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.netns import cgroups, marks
-from svcpath.lab.providers.base import Provider
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.netns import cgroups, marks
+from svcpath_lab.providers.base import Provider
 
 pytestmark = [pytest.mark.root, pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -38,7 +38,7 @@ def _machine(labs_of_this_test: tuple[Home, ...] = ()) -> dict[str, object]:
         for name, _, value in (line.partition(" = ") for line in _out("sysctl", "-a").splitlines())
         if not name.startswith(_RESTLESS)
     }
-    links = [(each["ifname"], each.get("flags")) for each in json.loads(_out("ip", "-j", "link") or "[]")]
+    links = [(link["ifname"], link.get("flags")) for link in json.loads(_out("ip", "-j", "link") or "[]")]
     mounts = [line.split(" ", 2)[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     return {
         "links": links,
@@ -48,7 +48,7 @@ def _machine(labs_of_this_test: tuple[Home, ...] = ()) -> dict[str, object]:
         "nft": _out("nft", "-s", "list", "ruleset"),
         "iptables": [line for line in _out("iptables-save").splitlines() if not line.startswith("#")],
         "sysctls": sysctls,
-        "mounts": sorted(each for each in mounts if not each.startswith("/run/netns/")),
+        "mounts": sorted(mount for mount in mounts if not mount.startswith("/run/netns/")),
         "resolv.conf": Path("/etc/resolv.conf").read_text(),
         "hosts": Path("/etc/hosts").read_text(),
         "namespaces": [name for name in _out("ip", "netns").split() if name.startswith("cni-")],
@@ -78,9 +78,9 @@ def _quiet(line: str) -> None:
 
 
 def _kill(place: Home, names: tuple[str, ...]) -> None:
-    for each in list(marks.marked(place.identity)):
-        if each.name in names and each.executable != "nsenter":
-            os.kill(each.pid, signal.SIGKILL)
+    for process in list(marks.marked(place.identity)):
+        if process.name in names and process.executable != "nsenter":
+            os.kill(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +97,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pair(root: Path, before: dict[str, object]) -> Iterator[tuple[Home, Home]]:
     """Two labs side by side: three nodes in nftables mode, and a single dual-stack node in iptables mode."""
     del before
-    one, two = homes.home("one", root), homes.home("two", root)
+    first_lab, two = homes.home("one", root), homes.home("two", root)
     try:
-        labs.bring_up(one, LabSpec(provider="netns", proxy_mode="nftables", nodes=3), _quiet)
+        labs.bring_up(first_lab, LabSpec(provider="netns", proxy_mode="nftables", nodes=3), _quiet)
         labs.bring_up(two, LabSpec(provider="netns", proxy_mode="iptables", nodes=1, ip_family="dual"), _quiet)
-        yield one, two
+        yield first_lab, two
     finally:
-        labs.take_down(one, _quiet)
+        labs.take_down(first_lab, _quiet)
         labs.take_down(two, _quiet)
 
 
@@ -111,26 +111,37 @@ def _ready(provider: Provider) -> set[str]:
     return {
         item["metadata"]["name"]
         for item in provider.kubectl().items("nodes")
-        if any(each["type"] == "Ready" and each["status"] == "True" for each in item["status"]["conditions"])
+        if any(
+            condition["type"] == "Ready" and condition["status"] == "True" for condition in item["status"]["conditions"]
+        )
     }
 
 
 def test_two_labs_run_side_by_side_each_with_its_own_nodes(pair: tuple[Home, Home]) -> None:
-    one, two = (labs.provider(place) for place in pair)
-    assert _ready(one) == {"cp", "w1", "w2"}
+    first, two = (labs.provider(place) for place in pair)
+    assert _ready(first) == {"cp", "w1", "w2"}
     assert _ready(two) == {"cp"}
-    assert one.nodes() == ("w1", "w2")
+    assert first.nodes() == ("w1", "w2")
     assert two.nodes() == ("cp",)
 
 
 def test_kube_proxy_says_its_mode_and_the_node_has_that_table(pair: tuple[Home, Home]) -> None:
-    one, two = (labs.provider(place) for place in pair)
-    for provider, word in ((one, "Using nftables Proxier"), (two, "Using iptables Proxier")):
+    first, two = (labs.provider(place) for place in pair)
+    for provider, word in ((first, "Using nftables Proxier"), (two, "Using iptables Proxier")):
         log = provider.kubectl().run("-n", "kube-system", "logs", "daemonset/kube-proxy").out
         assert word in log
-    assert "table ip kube-proxy" in one.run_on_node("w1", ["nft", "list", "tables"]).out
+    assert "table ip kube-proxy" in first.run_on_node("w1", ["nft", "list", "tables"]).out
     assert "KUBE-SVC" in two.run_on_node("cp", ["iptables-save", "-t", "nat"]).out
     assert "KUBE-SERVICES" in two.run_on_node("cp", ["ip6tables-save", "-t", "nat"]).out
+
+
+def test_a_command_on_a_node_is_given_its_callers_input_and_ends_with_its_own_code(pair: tuple[Home, Home]) -> None:
+    provider = labs.provider(pair[0])
+    script = ["sh", "-c", "cat; hostname; exit 7"]
+    done = subprocess.run(
+        provider.on_node("w1", script, terminal=False), input="hi\n", capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("hi\nw1\n", 7)
 
 
 def test_the_mode_is_switched_by_kube_proxys_config_map(pair: tuple[Home, Home]) -> None:
@@ -176,13 +187,13 @@ def test_the_machine_is_unchanged_while_labs_run(pair: tuple[Home, Home], before
 def test_down_leaves_nothing_also_after_kill_9_of_anything(
     pair: tuple[Home, Home], before: dict[str, object], root: Path
 ) -> None:
-    one, two = pair
-    _kill(one, ("init",))  # every node at once, as a crash would
+    first_lab, two = pair
+    _kill(first_lab, ("init",))  # every node at once, as a crash would
     _kill(two, ("etcd", "kube-apiserver", "containerd"))
     two.spec_file.unlink()
-    labs.take_down(one, _quiet)
+    labs.take_down(first_lab, _quiet)
     labs.take_down(two, _quiet)
-    assert _machine((one, two)) == before
-    assert not list(marks.marked(one.identity))
+    assert _machine((first_lab, two)) == before
+    assert not list(marks.marked(first_lab.identity))
     assert not list(marks.marked(two.identity))
     assert not root.exists() or not list(root.iterdir())

@@ -7,13 +7,13 @@ import json
 import tarfile
 from pathlib import Path
 
-from svcpath.lab.images import oci
+from svcpath_lab.images import oci
 
 
 def _content(tar: tarfile.TarFile, name: str) -> bytes:
-    held = tar.extractfile(name)
-    assert held is not None, f"{name} is no file"
-    return held.read()
+    stream = tar.extractfile(name)
+    assert stream is not None, f"{name} is no file"
+    return stream.read()
 
 
 def test_every_descriptor_of_a_layout_names_a_blob_with_that_digest_and_size(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_every_descriptor_of_a_layout_names_a_blob_with_that_digest_and_size(tmp
 
     manifest = json.loads(blob(index["manifests"][0]))
     config = json.loads(blob(manifest["config"]))
-    assert config["rootfs"]["diff_ids"] == [each["digest"] for each in manifest["layers"]]
+    assert config["rootfs"]["diff_ids"] == [layer["digest"] for layer in manifest["layers"]]
     assert config["config"]["Env"] == ["A=1", "B=2"]
     assert blob(manifest["layers"][0]) == layer.read_bytes()
     assert oci.names(path) == ["lab.local/hello:1"]

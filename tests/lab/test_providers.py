@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from svcpath.errors import LabError, UsageError
-from svcpath.lab import home as homes
-from svcpath.lab import labs, namespaces
-from svcpath.lab.home import Home, LabSpec
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers import public
-from svcpath.lab.providers.base import NotOffered
-from svcpath.lab.providers.context import ContextProvider
-from svcpath.lab.providers.kind import KindProvider, cluster_config
+from svcpath.errors import UsageError
+from svcpath_lab import home as homes
+from svcpath_lab import labs, namespaces
+from svcpath_lab.errors import LabError
+from svcpath_lab.home import Home, LabSpec
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers import public
+from svcpath_lab.providers.base import NotOffered
+from svcpath_lab.providers.context import ContextProvider
+from svcpath_lab.providers.kind import KindProvider, cluster_config
 
 KIND = """#!/bin/sh
 echo "kind $*" >> {folder}/calls
@@ -93,9 +94,13 @@ def test_commands_on_a_kind_node_go_through_the_container_engine(tmp_path: Path,
     provider = KindProvider(homes.home("one", tmp_path), LabSpec(provider="kind"))
     assert provider.nodes() == ("svcpath-one-worker", "svcpath-one-worker2")
     assert provider.run_on_node("svcpath-one-worker", ["nft", "list", "ruleset"]).out == "from-docker\n"
+    assert provider.on_node("svcpath-one-worker", ["cat"], terminal=False) == [
+        *("docker", "exec", "-i", "svcpath-one-worker", "cat")
+    ]
+    assert "-t" in provider.on_node("svcpath-one-worker", ["bash"], terminal=True)
     provider.freeze_proxy("svcpath-one-worker2")
-    said = [call for call in _calls(tools) if call.startswith("docker")]
-    assert said == [
+    calls = [call for call in _calls(tools) if call.startswith("docker")]
+    assert calls == [
         "docker exec svcpath-one-worker nft list ruleset",
         "docker exec svcpath-one-worker2 pkill -STOP -x kube-proxy",
     ]
@@ -112,7 +117,7 @@ def test_without_kind_the_error_says_what_to_install(tmp_path: Path, tools: Path
 
 def test_public_images_are_named_by_digest() -> None:
     named = [*public.images().values(), public.kind_node("1.35"), public.kind_node("1.34")]
-    assert all(re.fullmatch(r"docker\.io/[a-z]+/[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", each) for each in named), named
+    assert all(re.fullmatch(r"docker\.io/[a-z]+/[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", name) for name in named), named
 
 
 def test_public_images_can_be_named_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +202,8 @@ def test_a_context_refuses_what_would_change_nodes(tmp_path: Path, cluster: tupl
         provider.set_proxy_mode("nftables", _quiet)
     with pytest.raises(NotOffered):
         provider.run_on_node("n1", ["true"])
+    with pytest.raises(NotOffered):
+        provider.on_node("n1", ["bash"], terminal=True)
     with pytest.raises(UsageError, match="--context"):
         ContextProvider(cluster[0], LabSpec(provider="context")).up(_quiet)
 
@@ -212,4 +219,4 @@ def test_every_kubectl_call_names_its_kubeconfig_and_context(tmp_path: Path, too
 
 def test_a_kubectl_answer_is_read_as_json(tmp_path: Path, tools: Path) -> None:
     _tool(tools, "kubectl", f"#!/bin/sh\necho '{json.dumps({'items': [{'metadata': {'name': 'a'}}]})}'\n")
-    assert [each["metadata"]["name"] for each in Kubectl(Path("kubectl"), tmp_path / "k").items("pods")] == ["a"]
+    assert [pod["metadata"]["name"] for pod in Kubectl(Path("kubectl"), tmp_path / "k").items("pods")] == ["a"]

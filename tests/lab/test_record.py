@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, cast
 
-from svcpath.lab.command import Completed
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered, Provider
-from svcpath.lab.record import RecordingScope, record
+from svcpath_lab.command import Completed
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import NotOffered, Provider
+from svcpath_lab.record import RecordingScope, record
 
 KUBECTL = """#!/bin/sh
 shift 2
@@ -41,7 +41,7 @@ esac
 
 
 class _Cluster:
-    """A provider of which nothing is known but the API and, unless told otherwise, commands on its node."""
+    """A provider of which nothing is known but the API and, unless said otherwise, commands on its node."""
 
     images: ClassVar[dict[str, str]] = {}
 
@@ -57,7 +57,7 @@ class _Cluster:
     def nodes(self) -> tuple[str, ...]:
         return ("w1",)
 
-    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True, stdin: str | None = None) -> Completed:
+    def run_on_node(self, node: str, argv: Sequence[str], *, check: bool = True) -> Completed:
         if not self.on_nodes:
             raise NotOffered("no")
         done = {"iptables-save": ("rules", 0), "nft": ("", 0), "conntrack": ("", 127)}.get(argv[0], ("text", 0))

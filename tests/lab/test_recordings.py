@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.lab.faults.fault import Expect, Fault, shipped
-from svcpath.lab.score.row import row
 from svcpath.reports.score import Diagnosed
+from svcpath_lab.faults.fault import Expect, Fault, shipped
+from svcpath_lab.score.row import row
 from tests.lab.recordings import MODES, recorded, report_of
 
 pytestmark = [pytest.mark.timeout(120)]
@@ -29,10 +29,10 @@ CASES = [(mode, fault) for mode in MODES for fault in sorted(recorded(mode))]
 
 @pytest.mark.parametrize(("mode", "fault"), CASES, ids=[f"{mode}-{fault}" for mode, fault in CASES])
 def test_a_recorded_fault_gets_the_verdict_that_it_expects(mode: str, fault: str) -> None:
-    one = recorded(mode)[fault]
-    expect = one.told["expect"]
+    recording = recorded(mode)[fault]
+    expect = recording.expected["expect"]
     made = Fault(
-        about=one.told["about"],
+        about=recording.expected["about"],
         name=fault,
         expect=Expect(status=tuple(expect["status"]), layer=tuple(expect["layer"]), codes=tuple(expect["codes"])),
     )
@@ -42,9 +42,9 @@ def test_a_recorded_fault_gets_the_verdict_that_it_expects(mode: str, fault: str
 
 @pytest.mark.parametrize("mode", MODES)
 def test_recordings_hold_what_the_lab_expects_of_its_faults_now(mode: str) -> None:
-    now = {each.name: each for each in shipped()}
-    for fault, one in recorded(mode).items():
+    now = {fault.name: fault for fault in shipped()}
+    for fault, recording in recorded(mode).items():
         expect = now[fault].expect
-        assert set(one.told["expect"]["codes"]) <= set(expect.codes) or not expect.codes, fault
-        assert set(one.told["expect"]["layer"]) <= set(expect.layers), fault
+        assert set(recording.expected["expect"]["codes"]) <= set(expect.codes) or not expect.codes, fault
+        assert set(recording.expected["expect"]["layer"]) <= set(expect.layers), fault
     assert {"healthy", "selector-typo"} <= set(recorded(mode))

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from svcpath.lab.faults.fault import Expect, Fault
-from svcpath.lab.score.row import given_by, results, row, totals
 from svcpath.reports.score import Diagnosed, ScoreContract
+from svcpath_lab.faults.fault import Expect, Fault
+from svcpath_lab.score.row import given_by, results, row, totals
 from tests.lab.joined import joined
 
 ENDPOINTS = Fault(about="", name="x", expect=Expect(layer="endpoints", codes=("SP301",)))
@@ -56,7 +56,7 @@ def test_totals_count_each_kind_and_the_results_hold_a_row_for_each() -> None:
     assert totals(rows) == {"rows": 3, "right_layer": 1, "right_cause": 1, "inconclusive": 1, "false_accusations": 1}
     kept = results(rows, {"date": "2026-01-01"})
     assert kept.schema == "svcpath.score/v1"
-    assert [each.mark for each in kept.rows] == ["right", "FALSE", "undecided"]
+    assert [row.mark for row in kept.rows] == ["right", "FALSE", "undecided"]
     assert kept.rows[0].seconds == 1.23
 
 
@@ -76,14 +76,14 @@ def test_a_report_is_read_by_its_contract() -> None:
         given_by({})
 
 
-def test_the_committed_results_fit_their_contract_and_accuse_nobody_falsely() -> None:
+def test_the_committed_results_fit_their_contract_and_accuse_nothing_falsely() -> None:
     path = Path(__file__).parents[2] / "results" / "score.json"
     kept = msgspec.json.decode(path.read_bytes(), type=ScoreContract)
     assert kept.totals["rows"] == len(kept.rows)
-    assert kept.totals["right_layer"] == sum(each.right_layer for each in kept.rows)
-    assert kept.totals["right_cause"] == sum(each.right_cause for each in kept.rows)
-    assert kept.totals["false_accusations"] == sum(each.mark == "FALSE" for each in kept.rows) == 0
-    assert {(each.mode, each.evidence) for each in kept.rows} == {
+    assert kept.totals["right_layer"] == sum(row.right_layer for row in kept.rows)
+    assert kept.totals["right_cause"] == sum(row.right_cause for row in kept.rows)
+    assert kept.totals["false_accusations"] == sum(row.mark == "FALSE" for row in kept.rows) == 0
+    assert {(row.mode, row.evidence) for row in kept.rows} == {
         (mode, evidence) for mode in ("iptables", "nftables") for evidence in ("recorded", "live")
     }
     for name in ("date", "svcpath", "kubernetes", "kernel", "processors"):

@@ -17,14 +17,14 @@ import dns.rcode
 import dns.rrset
 import pytest
 
-from svcpath.errors import LabError
-from svcpath.lab import resources
-from svcpath.lab.command import Completed
-from svcpath.lab.faults import sound
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.kubectl import Kubectl
-from svcpath.lab.providers.base import NotOffered, Provider
+from svcpath_lab import resources
+from svcpath_lab.command import Completed
+from svcpath_lab.errors import LabError
+from svcpath_lab.faults import sound
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.kubectl import Kubectl
+from svcpath_lab.providers.base import NotOffered, Provider
 
 SCENE = FaultScene.draw(random.Random(4))
 DNS_SLICE = {
@@ -47,7 +47,7 @@ def service(**spec: Any) -> dict[str, Any]:
 def endpoints(*addresses: str, name: str = "http", ready: bool = True) -> dict[str, Any]:
     return {
         "ports": [{"name": name, "port": 8080, "protocol": "TCP"}],
-        "endpoints": [{"addresses": [each], "conditions": {"ready": ready}} for each in addresses],
+        "endpoints": [{"addresses": [address], "conditions": {"ready": ready}} for address in addresses],
     }
 
 
@@ -68,8 +68,8 @@ class FakeKubectl:
 
     def exec(self, namespace: str, pod: str, argv: Sequence[str], **options: Any) -> Completed:
         self.asked.append(argv[3:])
-        said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return Completed(("exec",), 0, "".join(f"{server} {said}\n" for server in argv[4:]), "")
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return Completed(("exec",), 0, "".join(f"{server} {answer}\n" for server in argv[4:]), "")
 
 
 class FakeProvider:
@@ -160,7 +160,7 @@ def test_every_node_must_have_ready_endpoints_unless_each_has_its_own() -> None:
 def test_addresses_in_rules_are_read_as_values() -> None:
     text = "[12:345] -d fd00:0096:0::5/128 --to-destination [fd00:244:1::9]:8080 -s 10.96.5.5/32 at 10:11:12"
     read = sound.addresses_in(text)
-    assert {ipaddress.ip_address(each) for each in ("fd00:96::5", "fd00:244:1::9", "10.96.5.5")} <= read
+    assert {ipaddress.ip_address(address) for address in ("fd00:96::5", "fd00:244:1::9", "10.96.5.5")} <= read
 
 
 # --- ask_dns.py against servers -----------------------------------------------------------------------------------------
@@ -208,10 +208,10 @@ def missing(query: dns.message.Message) -> dns.message.Message:
 
 def test_the_question_script_prints_what_each_server_answers() -> None:
     script = resources.folder() / "ask_dns.py"
-    with server(known) as one, server(missing) as two, server(lambda query: None) as three:
-        argv = [sys.executable, str(script), "web.shop.svc.cluster.local", one, two, three]
+    with server(known) as knowing, server(missing) as two, server(lambda query: None) as three:
+        argv = [sys.executable, str(script), "web.shop.svc.cluster.local", knowing, two, three]
         done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [f"{one} 0 10.96.5.5 fd00:96::5", f"{two} 3", f"{three} silent"]
+    assert done.stdout.splitlines() == [f"{knowing} 0 10.96.5.5 fd00:96::5", f"{two} 3", f"{three} silent"]
     assert sound.wrong_answers(done.stdout, ("10.96.5.5", "fd00:96:0::5")) == [
         f"CoreDNS at {two} says rcode 3",
         f"CoreDNS at {three} says nothing",

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab.netns import addons
-from svcpath.lab.netns.layout import layout
+from svcpath_lab.netns import addons
+from svcpath_lab.netns.layout import layout
 
 FILLED = "map service-ips { elements = { 10.96.0.1 . tcp . 443 : goto x } }"
 EMPTY = "map service-ips { type ipv6_addr . inet_proto . inet_service : verdict }"
 
 
-def succeeds(tmp_path: Path, mode: str, family: str, said: dict[str, str]) -> bool:
-    """Whether the test succeeds where each tool prints what ``said`` has for its command line, and else fails."""
+def succeeds(tmp_path: Path, mode: str, family: str, outputs: dict[str, str]) -> bool:
+    """Whether the test succeeds where each tool prints what ``outputs`` has for its command line, and else fails."""
     for tool in ("nft", "iptables-save", "ip6tables-save"):
-        cases = "".join(f"'{line}') echo '{out}';;\n" for line, out in said.items())
+        cases = "".join(f"'{line}') echo '{out}';;\n" for line, out in outputs.items())
         (tmp_path / tool).write_text(f'#!/bin/sh\ncase "{tool} $*" in\n{cases}*) exit 1;; esac\n')
         (tmp_path / tool).chmod(0o755)
     script = addons.synced(layout(1, family), mode)
@@ -30,7 +30,7 @@ SAVE4, SAVE6 = "iptables-save -t nat", "ip6tables-save -t nat"
 
 
 @pytest.mark.parametrize(
-    ("mode", "family", "said", "ready"),
+    ("mode", "family", "outputs", "ready"),
     [
         ("nftables", "ipv4", {NFT4: FILLED}, True),
         ("nftables", "ipv4", {NFT4: EMPTY}, False),
@@ -45,6 +45,6 @@ SAVE4, SAVE6 = "iptables-save -t nat", "ip6tables-save -t nat"
     ],
 )
 def test_every_family_is_written_and_the_other_mode_is_gone(
-    tmp_path: Path, mode: str, family: str, said: dict[str, str], ready: bool
+    tmp_path: Path, mode: str, family: str, outputs: dict[str, str], ready: bool
 ) -> None:
-    assert succeeds(tmp_path, mode, family, said) is ready
+    assert succeeds(tmp_path, mode, family, outputs) is ready

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from svcpath.errors import SvcpathError
-from svcpath.lab import home as homes
-from svcpath.lab import labs, resources
-from svcpath.lab.kubectl import Kubectl
+from svcpath_lab import home as homes
+from svcpath_lab import labs, resources
+from svcpath_lab.kubectl import Kubectl
 
 NAMESPACE = "service-ops"
 CLIENT = """

@@ -22,14 +22,14 @@ from svcpath.cli.app import run
 from svcpath.evidence.formats.bundles import Manifest, of_log
 from svcpath.evidence.sources import bundle as bundles
 from svcpath.evidence.sources.recording import RecordingSource
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.faults import make, steps
-from svcpath.lab.faults.fault import Fault, shipped
-from svcpath.lab.faults.ground import Ground
-from svcpath.lab.faults.scene import FaultScene
-from svcpath.lab.home import LabSpec
 from svcpath.reports.records import Report
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.faults import make, steps
+from svcpath_lab.faults.fault import Fault, shipped
+from svcpath_lab.faults.ground import Ground
+from svcpath_lab.faults.scene import FaultScene
+from svcpath_lab.home import LabSpec
 from tests.fixtures.hiding import every_look_counts
 from tests.fixtures.options import Asked
 from tests.live.conftest import Lab

@@ -19,8 +19,8 @@ from svcpath.drain.grid.cells import CELLS
 from svcpath.drain.grid.compare import GridRow, compare
 from svcpath.drain.grid.measure import measure
 from svcpath.drain.transport import KubectlTransport
-from svcpath.lab import home as homes
-from svcpath.lab import labs
+from svcpath_lab import home as homes
+from svcpath_lab import labs
 from tests.live.conftest import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900, func_only=True)]

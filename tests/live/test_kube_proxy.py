@@ -22,10 +22,10 @@ import pytest
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.need import Kind
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.providers.base import Provider
 from svcpath.models.dataplanes import NodeView, ServiceTable, parse
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.providers.base import Provider
 from tests.differential.kernel.agreement import compare, disagreements, senders_of
 from tests.differential.kernel.namespaces import Namespaces, missing_tools
 from tests.differential.kernel.services import IPV4, IPV6, NODE, Made, random_service

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from svcpath.cli.app import run
-from svcpath.lab import home as homes
+from svcpath_lab import home as homes
 from tests.live.conftest import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]

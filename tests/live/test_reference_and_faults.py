@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from svcpath.lab import home as homes
-from svcpath.lab import labs
-from svcpath.lab.experiment import play, statements
-from svcpath.lab.experiment.log import read
-from svcpath.lab.faults.fault import shipped
-from svcpath.lab.home import Home
-from svcpath.lab.namespaces import LABEL
+from svcpath_lab import home as homes
+from svcpath_lab import labs
+from svcpath_lab.experiment import play, statements
+from svcpath_lab.experiment.log import read
+from svcpath_lab.faults.fault import shipped
+from svcpath_lab.home import Home
+from svcpath_lab.namespaces import LABEL
 from tests.live.conftest import NAMESPACE, Lab
 from tests.live.turns import SEED, turn
 
@@ -90,7 +90,7 @@ def test_every_statement_of_the_reference_experiment_holds(
             return
         assert log.is_file(), said
         rows = statements.judge(read(log))
-        wrong = [f"{row.name}: {row.statement}: {row.observed}" for row in rows if row.confidence != statements.HOLDS]
+        wrong = [f"{row.name}: {row.statement}: {row.observed}" for row in rows if row.outcome != statements.HOLDS]
         say_in_summary(f"{title}: {len(rows) - len(wrong)} of {len(rows)} statements hold")
         if not wrong:
             return

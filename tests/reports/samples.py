@@ -15,14 +15,14 @@ from svcpath.drain.grid.measure import End, Measured
 from svcpath.evidence.sources.recordings import recording
 from svcpath.findings.catalogue import catalogue
 from svcpath.findings.finding import LAYERS
-from svcpath.lab.faults.fault import shipped
-from svcpath.lab.score import row as scored
 from svcpath.reports import records
 from svcpath.reports.drain import SCHEMA as DRAIN
 from svcpath.reports.drain import DrainContract, LoadRecord, ScenarioRecord
 from svcpath.reports.records import Report
 from svcpath.reports.score import Diagnosed, ScoreContract
 from svcpath.status import SEVERITY, Confidence
+from svcpath_lab.faults.fault import shipped
+from svcpath_lab.score import row as scored
 
 RECORDED = [
     (mode, service) for mode in ("iptables", "nftables") for service in ("echo-server", "empty-service", "wrong-port")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -18,7 +18,7 @@ from svcpath.reports.renderers.text import printable
 
 
 class CommandEntry(msgspec.Struct, frozen=True):
-    """A command, or a group of commands, of the file ``module`` in this folder."""
+    """A command, or a group of commands, of the file ``module`` in this folder; "" for one of another distribution."""
 
     module: str
     short_help: str
@@ -41,7 +41,7 @@ COMMANDS = {
     ),
     "drain": CommandEntry("drain", "Record a drain, prove it, show it on one axis.", group=True),
     "rollout": CommandEntry("rollout", "Wait until a rollout is really over.", group=True),
-    "lab": CommandEntry("lab", "A Kubernetes to practise on and to break on purpose.", group=True),
+    "lab": CommandEntry("", "A Kubernetes to practise on and to break (needs svcpath-lab).", group=True),
 }
 
 
@@ -64,12 +64,18 @@ def tree(words: list[str]) -> typer.Typer:
         if name != meant:
             app.command(name, short_help=entry.short_help)(_not_meant)
             continue
-        module = import_module(f"svcpath.cli.{entry.module}")
+        module = import_module(f"svcpath.cli.{entry.module}") if entry.module else _of_another_distribution(name)
         if entry.group:
             app.add_typer(module.app, name=name)
         else:
             app.command(name, short_help=entry.short_help, help=module.HELP)(getattr(module, entry.module))
     return app
+
+
+def _of_another_distribution(name: str) -> Any:
+    from svcpath.cli import extensions
+
+    return extensions.command(name)
 
 
 def _root(

@@ -20,10 +20,11 @@ def main() -> None:
     os.environ["COMP_WORDS"] = " ".join(["svcpath", *words])
     os.environ["COMP_CWORD"] = str(len(words))
     from svcpath.cli.app import tree
+    from svcpath.errors import UsageError
 
     try:
         tree(words)(prog_name="svcpath")
-    except SystemExit:
+    except (SystemExit, UsageError):
         sys.stdout.write(f":{_NO_FILES}\n")
         sys.stdout.flush()
     sys.exit(0)

@@ -80,14 +80,12 @@ def run(
         )  # fmt: skip
     if act or yes or force or sample:
         raise UsageError("--act, --yes, --force and --sample belong to --target deploy/NAME")
+    from svcpath.cli.extensions import practice_cluster
     from svcpath.cli.progress import progress
     from svcpath.drain import play
     from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
     from svcpath.drain.transport import KubectlTransport
-    from svcpath.lab import home, labs
-    from svcpath.lab.machine import machine_facts
-    from svcpath.lab.providers.netns import NetnsProvider
     from svcpath.reports.drain import SCHEMA, DrainContract
     from svcpath.reports.report import encode
     from svcpath.reports.views.drain import document, page
@@ -100,18 +98,15 @@ def run(
     }
     if scenario not in known:
         raise UsageError(f"--scenario {scenario!r}: give {', '.join(known)}")
-    place = home.home(lab)
-    provider = labs.provider(place)
-    made = provider.kubectl()
+    made = practice_cluster(lab)
     options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
     kubectl = KubectlTransport(options, str(made.program))
-    image = provider.images["tools"]
-    outside = provider.outside() if isinstance(provider, NetnsProvider) else None
+    image, outside = made.image, made.outside
     say = progress()
     chosen, named = known[scenario], frozenset(variant or ())
     report = DrainContract(
         schema=SCHEMA,
-        facts=machine_facts(provider, (place.read_spec().proxy_mode,)),
+        facts=made.facts,
         scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
         loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),

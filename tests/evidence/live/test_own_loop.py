@@ -16,7 +16,7 @@ import pytest
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.sources.kube import ClusterSource
 from svcpath.evidence.sources.kube_client import Access
-from svcpath.lab.netns.pki import Authority
+from svcpath_lab.netns.pki import Authority
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""What is shipped: the wheels of svcpath and svcpath-lab, built and installed."""
