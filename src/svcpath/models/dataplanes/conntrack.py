@@ -194,6 +194,7 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
     frontend: Frontend
     backend: Backend
     weight: int | None
+    seconds_left: int
     others: tuple[Backend, ...]
     line: int
 
@@ -217,6 +218,7 @@ def pinned(connections: Sequence[IpvsConnection], table: ServiceTable) -> tuple[
                 frontend=one.frontend,
                 backend=one.backend,
                 weight=server.weight if server is not None else None,
+                seconds_left=one.expire,
                 others=tuple(each.backend for each in servers if each.weight),
                 line=one.line,
             )

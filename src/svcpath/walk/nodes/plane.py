@@ -23,6 +23,7 @@ class Plane(msgspec.Struct, frozen=True):
     left: tuple[TableDump, ...]
     mode: str
     said: tuple[str, ...]
+    certain: bool
     release: tuple[int, int] | None
     times: Times = msgspec.field(default_factory=Times)
     rules: int = 0
@@ -79,6 +80,7 @@ def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices:
         left=tuple(by_table[id(table)] for table in found.leftovers if id(table) in by_table),
         mode=found.mode,
         said=found.evidence,
+        certain=found.certain,
         release=release_of_log(log),
         times=times,
         rules=_rules(metrics),

@@ -45,11 +45,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that a success, a failure and (JDK 21+) a stale success are kept; -1 is for ever, 0 not at all.
-    ``ineffective`` lists settings that do nothing, with the reason."""
+    ``positive_from`` names what set the first; ``ineffective`` lists settings that do nothing, with the reason."""
 
     positive: int
     negative: int
     stale: int
+    positive_from: str
     ineffective: tuple[str, ...] = ()
 
 
@@ -78,6 +79,7 @@ def policy(settings: Settings) -> Policy:
         positive=positive,
         negative=max(negative, FOREVER),
         stale=keep_stale,
+        positive_from=origin,
         ineffective=_ineffective(settings, origin),
     )
 
