@@ -26,7 +26,6 @@ from svcpath_lab.experiment import manifests
 from svcpath_lab.experiment.log import RawLog
 from svcpath_lab.experiment.manifests import RunVariant, with_variant
 from svcpath_lab.experiment.play import parse_request
-from svcpath_lab.experiment.variants import expected_failures
 from svcpath_lab.experiment.watch import documents, logging
 from svcpath_lab.kubectl import Kubectl
 
@@ -62,19 +61,6 @@ def test_a_variant_sets_grace_hook_port_and_images() -> None:
 def test_the_plain_variant_is_what_the_manifests_say() -> None:
     images = {"tools": "lab.local/tools:1", "client": "lab.local/tools:1"}
     assert with_variant(_objects(), RunVariant(), images) == _objects()
-
-
-@pytest.mark.parametrize(
-    ("variant", "rows"),
-    [
-        (RunVariant(), ()),
-        (RunVariant(grace=5, prestop=10), ("preStop",)),
-        (RunVariant(stale_proxy=True), ("new connections", "convergence")),
-        (RunVariant(wrong_port_listens=True), ("control wrong-port",)),
-    ],
-)
-def test_each_broken_run_names_the_rows_that_it_flips(variant: RunVariant, rows: tuple[str, ...]) -> None:
-    assert expected_failures(variant) == rows
 
 
 def test_a_stream_of_objects_is_read_whether_they_stand_on_a_line_or_are_indented() -> None:

@@ -220,3 +220,7 @@ def test_every_kubectl_call_names_its_kubeconfig_and_context(tmp_path: Path, too
 def test_a_kubectl_answer_is_read_as_json(tmp_path: Path, tools: Path) -> None:
     _tool(tools, "kubectl", f"#!/bin/sh\necho '{json.dumps({'items': [{'metadata': {'name': 'a'}}]})}'\n")
     assert [pod["metadata"]["name"] for pod in Kubectl(Path("kubectl"), tmp_path / "k").items("pods")] == ["a"]
+
+
+def test_the_labs_label_is_a_name_that_an_api_server_takes() -> None:
+    assert re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?", namespaces.LABEL)

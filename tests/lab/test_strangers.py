@@ -27,8 +27,8 @@ BEFORE = written("1", ("kubectl", "10:00"), ("kubelet", "10:00"))
         ([written("2", ("kubectl", "10:00"), ("kubelet", "10:05"), ("kube-controller-manager", "10:05"))], None),
         ([written("2", ("kubectl", "10:05"), ("kubelet", "10:05"))], "kubectl"),
         ([written("2", ("kubectl", "10:00"), ("kubelet", "10:00"), ("svcpath", "10:05"))], "svcpath"),
-        ([written("2", ("kubectl", "10:00"), ("kubelet", "10:00"))], "nobody"),
-        ([], "nobody: it is gone"),
+        ([written("2", ("kubectl", "10:00"), ("kubelet", "10:00"))], "no one"),
+        ([], "no one: it is gone"),
     ],
 )
 def test_a_change_is_told_with_who_made_it_unless_a_component_did(after: list[dict[str, Any]], who: str | None) -> None:

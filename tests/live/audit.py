@@ -84,17 +84,17 @@ def strangers(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]])
     """Objects whose resourceVersion changed, with those of their field managers that are no component of the cluster.
 
     A write updates the time of its manager's entry in metadata.managedFields (meta/v1 ManagedFieldsEntry), so the entries that
-    are new name who wrote. An object that is gone has nobody to name.
+    are new name who wrote. An object that is gone has no one to name.
     """
     old, new = ({_name(one): one["metadata"] for one in each} for each in (before, after))
-    found: dict[str, str] = dict.fromkeys(old.keys() - new.keys(), "nobody: it is gone")
+    found: dict[str, str] = dict.fromkeys(old.keys() - new.keys(), "no one: it is gone")
     for name, meta in new.items():
         if name in old and old[name]["resourceVersion"] == meta["resourceVersion"]:
             continue
         entries = _entries(meta) - (_entries(old[name]) if name in old else frozenset())
         managers = {json.loads(one)["manager"] for one in entries}
         if not entries or managers - COMPONENTS:
-            found[name] = ", ".join(sorted(managers - COMPONENTS)) or "nobody"
+            found[name] = ", ".join(sorted(managers - COMPONENTS)) or "no one"
     return found
 
 

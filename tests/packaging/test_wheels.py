@@ -13,7 +13,7 @@ import svcpath
 from svcpath.cli import extensions
 from tests.packaging import wheels
 
-#: Bytes. svcpath's wheel was 1.19 million with the lab in it.
+#: Bytes. svcpath's wheel was 1.25 million with the lab in it, and is 1.06 million without.
 LIMIT = 1_100_000
 _READ = {name: tomllib.loads((folder / "pyproject.toml").read_text()) for name, folder in wheels.PROJECTS.items()}
 

@@ -7,7 +7,7 @@ from svcpath_lab.errors import LabError
 from svcpath_lab.kubectl import Kubectl
 
 #: Namespaces with this label, whose value is the lab's name, are the lab's own.
-LABEL = "svcpath_lab/name"
+LABEL = "svcpath.lab/name"
 
 
 def ensure(kubectl: Kubectl, lab: str, name: str) -> None:

@@ -67,7 +67,6 @@ class RecordingScope:
 class LabRecorder:
     """Writes the files of one recording."""
 
-    provider: Provider
     folder: Path
     say: Say
     missing: list[str] = field(default_factory=list)
@@ -90,7 +89,7 @@ def record(provider: Provider, folder: Path, asked: RecordingScope, say: Say) ->
     """Record into ``folder``; returns what could not be recorded, a line each."""
     folder.mkdir(parents=True, exist_ok=True)
     kubectl = provider.kubectl()
-    recorder = LabRecorder(provider, folder, say)
+    recorder = LabRecorder(folder, say)
     say("connections and names, as the clients see them")
     services = {namespace: kubectl.items("-n", namespace, "services") for namespace in asked.namespaces}
     slices = {namespace: kubectl.items("-n", namespace, "endpointslices") for namespace in asked.namespaces}

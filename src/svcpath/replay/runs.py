@@ -37,7 +37,6 @@ class Sent(msgspec.Struct, frozen=True):
     type: str
     name: str
     action: str
-    milliseconds: float = 0.0
 
 
 class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +103,7 @@ def _row(record: Mapping[str, Any], number: int) -> RecordedRun:
     for entry in record["queries"]:
         server, rest = (SERVERS[entry[1]], entry[2:6]) if isinstance(entry[1], int) else (servers[0], entry[1:5])
         transport, kind, asked, action = (str(field) for field in rest)
-        queries.append(Sent(server, transport, kind, asked, action, float(entry[0])))
+        queries.append(Sent(server, transport, kind, asked, action))
     setup = SETUPS.get(case, DEFAULT_SETUP)
     given = {key: record[key] for key in ("hosts", "nsswitch", "hostname", "variables") if key in record}
     return RecordedRun(

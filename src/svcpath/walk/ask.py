@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from svcpath.evidence.facts.kubernetes import Node, Pod, Service
+from svcpath.evidence.facts.kubernetes import Pod, Service
 from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import Observations
@@ -98,10 +98,6 @@ def slices(namespace: str, service_name: str) -> Asking[Reply]:
     return (yield from one(need))
 
 
-def pods(namespace: str) -> Asking[Reply]:
-    return (yield from one(Need(Kind.POD, namespace=namespace, permission="list pods")))
-
-
 def nodes() -> Asking[Reply]:
     return (yield from one(Need(Kind.NODE, permission="list nodes")))
 
@@ -134,10 +130,3 @@ def first(reply: Reply, kind: type[T]) -> T | None:
 
 def cluster_service(reply: Reply) -> Service | None:
     return first(reply, Service)
-
-
-def node_of(reply: Reply, name: str) -> Node | None:
-    for value in reply.values:
-        if isinstance(value, Node) and value.name == name:
-            return value
-    return None

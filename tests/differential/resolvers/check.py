@@ -49,8 +49,8 @@ def check(job: dict[str, Any], run: dict[str, Any]) -> ReplayVerdict:
         case="",
         args=tuple(job["args"]),
         queries=tuple(
-            Sent(SERVERS[server], transport, kind, name, action, elapsed)
-            for elapsed, server, transport, kind, name, action in run["queries"]
+            Sent(SERVERS[server], transport, kind, name, action)
+            for _, server, transport, kind, name, action in run["queries"]
         ),
         setup=Setup(hosts=job["hosts"], nsswitch=job["nsswitch"], hostname=job["hostname"], variables=job["variables"]),
     )

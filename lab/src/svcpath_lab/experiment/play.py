@@ -34,7 +34,6 @@ NEW_CONNECTIONS = 6
 PROGRAMMED = 2.0
 CLIENT = "client-glibc"
 CHANGES = ("delete", "restart")
-SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
 
 @dataclass

@@ -95,7 +95,6 @@ class Cost(enum.IntEnum):
     READ = 0  #: an API read or a file
     EXEC = 1  #: a command in a container that is there
     PROBE = 2  #: traffic: a connection, a query
-    DEBUG = 3  #: something is added to the cluster: a debug container, a node Pod
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -73,10 +73,6 @@ class KubeProxyConfig(msgspec.Struct, frozen=True, kw_only=True):
     """KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1); "" where not set."""
 
     mode: str = ""
-    cluster_cidr: str = ""
-    detect_local_mode: str = ""
-    sync_period: str = ""
-    min_sync_period: str = ""
 
 
 class MetricSample(msgspec.Struct, frozen=True, kw_only=True):

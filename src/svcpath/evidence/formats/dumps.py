@@ -20,14 +20,12 @@ _IPTABLES_LINE = re.compile(
     r"(?:\[\d+:\d+\] )?-[AIN] \S|COMMIT\s*$"
 )
 _NFT_TABLE = re.compile(r"\s*table (?:ip6?|inet|arp|bridge|netdev) \S+ \{")
-_NFT_INNER = re.compile(r"\s+(?:chain|set|map|comment|flags|flowtable|counter|type)\b")
 _IP_VS = re.compile(r"IP Virtual Server version")
 _VS_ROW = re.compile(r"(?:TCP|UDP|SCTP|FWM|  ->)\s+(\S+)")
 _IPVS_COMMAND = re.compile(r"-[Aa] (?:-[tuf]|--sctp-service) \S")
 _LCN_ROW = re.compile(r"(?:TCP|UDP|SCTP|IP|ICMP)\s+(?:\d+:\d\d|-1)\s+[A-Z_]+\s+\S+\s+\S+\s+\S+")
 _IPSET_SAVE = re.compile(r"(?:create|add) \S+ \S+")
 _IPSET_LIST = re.compile(r"Name: \S+")
-_BACKEND_ROW = re.compile(r"\d+\s+(?:(?:tcp|udp|sctp|any)://\S+|\S+:\d+(?:/\w+)?(?:/[ie])?)(?:\s|$)", re.I)
 _CT_ROW = re.compile(r"(?:TCP|UDP|SCTP|ICMP|ICMPv6) (?:IN|OUT|SVC|service)\b.*->.*\bexpires=")
 _CT_SIGN = re.compile(r"\b(?:expires|RxPackets|RevNAT|SourceSecurityID|BackendID)=")
 _MONITOR = re.compile(

@@ -101,9 +101,6 @@ class EvidenceIndex:
         )
         return cls(observations, gone, listed, watched)
 
-    def of_kind(self, kind: Kind) -> Observations:
-        return self._index.of_kind(kind)
-
     def meet(self, need: Need) -> Observations:
         """Every present observation that meets the Need, or one that says absent or unreadable and why."""
         return self._index.meet(need)

@@ -16,16 +16,7 @@ def from_value(value: dict[str, Any]) -> KubeProxyConfig:
     mode = value.get("mode")
     if mode is not None and not isinstance(mode, str):
         raise FormatError(f"KubeProxyConfiguration: mode must be text, not {mode!r}")
-    block = next((value[key] for key in ("nftables", "ipvs", "iptables") if key == mode and key in value), None)
-    block = block if isinstance(block, dict) else value.get("iptables")
-    block = block if isinstance(block, dict) else {}
-    return KubeProxyConfig(
-        mode=mode or "",
-        cluster_cidr=_text(value.get("clusterCIDR")),
-        detect_local_mode=_text(value.get("detectLocalMode")),
-        sync_period=_text(block.get("syncPeriod")),
-        min_sync_period=_text(block.get("minSyncPeriod")),
-    )
+    return KubeProxyConfig(mode=mode or "")
 
 
 def from_text(text: str) -> KubeProxyConfig | None:
@@ -38,7 +29,3 @@ def from_text(text: str) -> KubeProxyConfig | None:
             if value.get("kind") == KIND:
                 return from_value(value)
     return None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

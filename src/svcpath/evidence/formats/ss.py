@@ -35,7 +35,6 @@ _OTHER_NETIDS = frozenset(
     ["nl", "raw", "icmp6", "p_raw", "p_dgr", "u_str", "u_seq", "u_dgr", "ti_sk", "dccp", "v_str", "v_dgr", "xdp", "???"]
 )
 _ENDPOINT = re.compile(r"(\[[^\]]*\]|\*|[0-9A-Fa-f.:]+?)(%[\w.@-]+)?:(\*|\d+)")
-_NUMBERS = re.compile(r"\d+\s+\d+\s")
 _PROCESS = re.compile(r'users:\(\("([^"]*)"')
 
 

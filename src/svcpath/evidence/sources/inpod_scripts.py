@@ -149,9 +149,6 @@ def client_look(*, lookups: bool = False) -> Script:
     )
 
 
-SOCKETS = "show /proc/net/tcp; show /proc/net/tcp6 || :; show /proc/net/udp || :; show /proc/net/udp6 || :"
-
-
 def sockets_look() -> Script:
     return Script.of({name: f"show /proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")})
 

@@ -12,7 +12,6 @@ the chain hashes.
 """
 
 from svcpath.models.dataplanes.drift import (
-    WITHOUT_EFFECT,
     Difference,
     DifferenceKind,
     DriftReport,
@@ -54,13 +53,12 @@ from svcpath.models.dataplanes.table import (
     TrafficOrigin,
 )
 from svcpath.models.dataplanes.times import StaleCause, Times, changed_at, times_of
-from svcpath.models.dataplanes.trace import Packet, Tracer, policies, trace, tracer
+from svcpath.models.dataplanes.trace import Packet, Tracer, trace, tracer
 
 __all__ = [
     "ANY_IPV4",
     "ANY_IPV6",
     "LOCAL_REDIRECT",
-    "WITHOUT_EFFECT",
     "Backend",
     "Categories",
     "Detector",
@@ -98,7 +96,6 @@ __all__ = [
     "node_view",
     "own_not_understood",
     "parse",
-    "policies",
     "some_pod",
     "times_of",
     "trace",

@@ -93,7 +93,6 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     source_ranges: tuple[str, ...] = ()
     named_port: str = ""
     endpoints: tuple[ProxyEndpoint, ...] = ()
-    port_name: str = ""
     global_service: bool = False
     remote_preferred: bool = False
 
@@ -310,7 +309,6 @@ def expected(service: Service, slices: Sequence[EndpointSlice], node: NodeView) 
                         source_ranges=source_ranges,
                         named_port=port.target_port if isinstance(port.target_port, str) else "",
                         endpoints=endpoints,
-                        port_name=port.name or "",
                         global_service=everywhere,
                         remote_preferred=remote,
                     )

@@ -189,8 +189,4 @@ class ServiceTable(msgspec.Struct, frozen=True):
     not_understood: tuple[NotUnderstood, ...] = ()
     damaged: tuple[NotUnderstood, ...] = ()
     source: str = "files"
-    lines_total: int = 0
     families: frozenset[int] = msgspec.field(default_factory=lambda: frozenset({4}))
-
-    def entry(self, address: str, protocol: str, port: int) -> TableEntry | None:
-        return self.frontends.get(Frontend(address, protocol.upper(), port))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from svcpath.models.dataplanes.netfilter import RulePacket, Walker
@@ -112,17 +111,6 @@ def outcome_of(entry: TableEntry, origin: TrafficOrigin) -> PacketOutcome:
     if entry.by_origin is not None and origin.value in entry.by_origin:
         return entry.by_origin[origin.value]
     return entry.outcome if entry.outcome is not None else PacketOutcome(verdict=PacketVerdict.NONE)
-
-
-def policies(
-    table: ServiceTable, frontend: Frontend, sources: Mapping[TrafficOrigin, str]
-) -> dict[TrafficOrigin, PacketOutcome]:
-    """The outcome per origin; ``sources`` gives an address that stands for each."""
-    walker = tracer(table)
-    return {
-        origin: walker.trace(Packet(source, origin, frontend.protocol, frontend.address, frontend.port))
-        for origin, source in sources.items()
-    }
 
 
 def _node_source(table: ServiceTable, ipv6: bool) -> str:

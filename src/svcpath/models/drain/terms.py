@@ -13,8 +13,6 @@ REMOVAL = "load balancer removal"
 PROPAGATION = "endpoint propagation"
 LONGEST = "longest request"
 SHUTDOWN = "shutdown after the signal"
-HOOK = "preStop"
-GRACE = "grace period"
 
 
 class TermOrigin(enum.Enum):

@@ -43,7 +43,6 @@ from svcpath.evidence.facts.kubernetes.endpoints import (
     EndpointPort,
     Endpoints,
     EndpointSlice,
-    EndpointsPort,
     EndpointSubset,
     ForZone,
 )
@@ -79,7 +78,6 @@ from svcpath.evidence.facts.kubernetes.policies import (
     NetworkPolicySpec,
     PodDisruptionBudget,
     PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
 )
 from svcpath.evidence.facts.kubernetes.services import (
     ClientIPConfig,
@@ -124,7 +122,6 @@ __all__ = [
     "EndpointSlice",
     "EndpointSubset",
     "Endpoints",
-    "EndpointsPort",
     "Event",
     "ExecAction",
     "ForZone",
@@ -162,7 +159,6 @@ __all__ = [
     "PodDNSConfigOption",
     "PodDisruptionBudget",
     "PodDisruptionBudgetSpec",
-    "PodDisruptionBudgetStatus",
     "PodIP",
     "PodReadinessGate",
     "PodSpec",

@@ -13,10 +13,6 @@ class NodeAddress(ApiRecord, frozen=True, kw_only=True):
 
 
 class NodeSystemInfo(ApiRecord, frozen=True, kw_only=True):
-    kernel_version: str = ""
-    os_image: str = ""
-    container_runtime_version: str = ""
-    kubelet_version: str = ""
     kube_proxy_version: str = ""
 
 
@@ -27,9 +23,7 @@ class NodeStatus(ApiRecord, frozen=True, kw_only=True):
 
 
 class NodeSpec(ApiRecord, frozen=True, kw_only=True):
-    pod_cidr: str | None = msgspec.field(name="podCIDR", default=None)
     pod_cidrs: tuple[str, ...] | None = msgspec.field(name="podCIDRs", default=None)
-    unschedulable: bool | None = None
 
 
 class Node(Object, frozen=True, kw_only=True):

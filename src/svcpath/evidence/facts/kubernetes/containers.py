@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from svcpath.evidence.facts.kubernetes.meta import ApiRecord
 
 
 class ContainerPort(ApiRecord, frozen=True, kw_only=True):
     name: str | None = None
     container_port: int = 0
-    host_port: int | None = None
     protocol: str | None = None
 
 
@@ -22,7 +19,6 @@ class HTTPGetAction(ApiRecord, frozen=True, kw_only=True):
     host: str | None = None
     path: str | None = None
     port: int | str | None = None
-    scheme: str | None = None
 
 
 class TCPSocketAction(ApiRecord, frozen=True, kw_only=True):
@@ -32,7 +28,6 @@ class TCPSocketAction(ApiRecord, frozen=True, kw_only=True):
 
 class GRPCAction(ApiRecord, frozen=True, kw_only=True):
     port: int | None = None
-    service: str | None = None
 
 
 class SleepAction(ApiRecord, frozen=True, kw_only=True):
@@ -47,7 +42,6 @@ class LifecycleHandler(ApiRecord, frozen=True, kw_only=True):
 
 
 class Lifecycle(ApiRecord, frozen=True, kw_only=True):
-    post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
     stop_signal: str | None = None
 
@@ -57,11 +51,6 @@ class Probe(ApiRecord, frozen=True, kw_only=True):
     http_get: HTTPGetAction | None = None
     tcp_socket: TCPSocketAction | None = None
     grpc: GRPCAction | None = None
-    initial_delay_seconds: int | None = None
-    timeout_seconds: int | None = None
-    period_seconds: int | None = None
-    success_threshold: int | None = None
-    failure_threshold: int | None = None
 
 
 class Container(ApiRecord, frozen=True, kw_only=True):
@@ -83,15 +72,13 @@ class ContainerStateWaiting(ApiRecord, frozen=True, kw_only=True):
 
 
 class ContainerStateRunning(ApiRecord, frozen=True, kw_only=True):
-    started_at: str | None = None
+    """There where the container runs."""
 
 
 class ContainerStateTerminated(ApiRecord, frozen=True, kw_only=True):
     exit_code: int = 0
-    signal: int | None = None
     reason: str | None = None
     message: str | None = None
-    started_at: str | None = None
     finished_at: str | None = None
 
 
@@ -105,8 +92,5 @@ class ContainerStatus(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     ready: bool = False
     restart_count: int = 0
-    started: bool | None = None
-    image: str = ""
-    image_id: str = msgspec.field(name="imageID", default="")
     state: ContainerState | None = None
     last_state: ContainerState | None = None

@@ -51,7 +51,6 @@ class EndpointPort(ApiRecord, frozen=True, kw_only=True):
     name: str | None = None
     protocol: str | None = None
     port: int | None = None
-    app_protocol: str | None = None
 
 
 class EndpointSlice(Object, frozen=True, kw_only=True):
@@ -70,21 +69,13 @@ class EndpointSlice(Object, frozen=True, kw_only=True):
 
 class EndpointAddress(ApiRecord, frozen=True, kw_only=True):
     ip: str = ""
-    hostname: str | None = None
     node_name: str | None = None
     target_ref: ObjectReference | None = None
-
-
-class EndpointsPort(ApiRecord, frozen=True, kw_only=True):
-    name: str | None = None
-    port: int = 0
-    protocol: str | None = None
 
 
 class EndpointSubset(ApiRecord, frozen=True, kw_only=True):
     addresses: tuple[EndpointAddress, ...] | None = None
     not_ready_addresses: tuple[EndpointAddress, ...] | None = None
-    ports: tuple[EndpointsPort, ...] | None = None
 
 
 class Endpoints(Object, frozen=True, kw_only=True):

@@ -17,7 +17,6 @@ class ApiRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 class ManagedFields(ApiRecord, frozen=True, kw_only=True):
     manager: str = ""
-    operation: str = ""
     time: str | None = None
     subresource: str = ""
 
@@ -25,7 +24,6 @@ class ManagedFields(ApiRecord, frozen=True, kw_only=True):
 class OwnerReference(ApiRecord, frozen=True, kw_only=True):
     kind: str = ""
     name: str = ""
-    uid: str = ""
     controller: bool | None = None
 
 
@@ -42,7 +40,6 @@ class ObjectMeta(ApiRecord, frozen=True, kw_only=True):
     annotations: dict[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
     managed_fields: tuple[ManagedFields, ...] | None = None
-    finalizers: tuple[str, ...] | None = None
 
 
 class Object(ApiRecord, frozen=True, kw_only=True):
@@ -74,8 +71,6 @@ class ObjectReference(ApiRecord, frozen=True, kw_only=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    api_version: str = ""
-    field_path: str = ""
 
 
 class Condition(ApiRecord, frozen=True, kw_only=True):
@@ -87,7 +82,6 @@ class Condition(ApiRecord, frozen=True, kw_only=True):
     message: str | None = None
     last_transition_time: str | None = None
     last_heartbeat_time: str | None = None
-    last_update_time: str | None = None
 
 
 class LabelSelectorRequirement(ApiRecord, frozen=True, kw_only=True):

@@ -42,8 +42,6 @@ class PodSpec(ApiRecord, frozen=True, kw_only=True):
     host_aliases: tuple[HostAlias, ...] | None = None
     readiness_gates: tuple[PodReadinessGate, ...] | None = None
     termination_grace_period_seconds: int | None = None
-    restart_policy: str | None = None
-    share_process_namespace: bool | None = None
     timeout_seconds: int | None = None
 
 
@@ -57,11 +55,9 @@ class PodStatus(ApiRecord, frozen=True, kw_only=True):
     message: str | None = None
     pod_ip: str | None = msgspec.field(name="podIP", default=None)
     pod_ips: tuple[PodIP, ...] | None = msgspec.field(name="podIPs", default=None)
-    host_ip: str | None = msgspec.field(name="hostIP", default=None)
     conditions: tuple[Condition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
-    start_time: str | None = None
 
 
 class Pod(Object, frozen=True, kw_only=True):

@@ -51,13 +51,5 @@ class PodDisruptionBudgetSpec(ApiRecord, frozen=True, kw_only=True):
     selector: LabelSelector | None = None
 
 
-class PodDisruptionBudgetStatus(ApiRecord, frozen=True, kw_only=True):
-    disruptions_allowed: int | None = None
-    current_healthy: int | None = None
-    desired_healthy: int | None = None
-    expected_pods: int | None = None
-
-
 class PodDisruptionBudget(Object, frozen=True, kw_only=True):
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
-    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

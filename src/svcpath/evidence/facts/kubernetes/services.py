@@ -42,16 +42,12 @@ class ServiceSpec(ApiRecord, frozen=True, kw_only=True):
     external_traffic_policy: str | None = None
     traffic_distribution: str | None = None
     health_check_node_port: int | None = None
-    load_balancer_ip: str | None = msgspec.field(name="loadBalancerIP", default=None)
     load_balancer_source_ranges: tuple[str, ...] | None = None
-    load_balancer_class: str | None = None
-    allocate_load_balancer_node_ports: bool | None = None
     publish_not_ready_addresses: bool | None = None
 
 
 class LoadBalancerIngress(ApiRecord, frozen=True, kw_only=True):
     ip: str | None = None
-    hostname: str | None = None
     ip_mode: str | None = None
 
 

@@ -52,10 +52,7 @@ class WorkloadSpec(ApiRecord, frozen=True, kw_only=True):
     template: PodTemplate | None = None
     strategy: Strategy | None = None
     update_strategy: Strategy | None = None
-    min_ready_seconds: int | None = None
-    progress_deadline_seconds: int | None = None
     service_name: str | None = None
-    paused: bool | None = None
     job_template: JobTemplate | None = None
 
 
@@ -65,7 +62,6 @@ class WorkloadStatus(ApiRecord, frozen=True, kw_only=True):
     updated_replicas: int | None = None
     ready_replicas: int | None = None
     available_replicas: int | None = None
-    unavailable_replicas: int | None = None
     terminating_replicas: int | None = None
     desired_number_scheduled: int | None = None
     number_ready: int | None = None

@@ -12,7 +12,7 @@ rules; ``unexpected_entries`` is the other way, from the table to the Services; 
 
 from svcpath.models.dataplanes.drift.compare import drift
 from svcpath.models.dataplanes.drift.dating import SliceIndex
-from svcpath.models.dataplanes.drift.difference import WITHOUT_EFFECT, Difference, DifferenceKind, DriftReport
+from svcpath.models.dataplanes.drift.difference import Difference, DifferenceKind, DriftReport
 from svcpath.models.dataplanes.drift.samples import some_pod
 
-__all__ = ["WITHOUT_EFFECT", "Difference", "DifferenceKind", "DriftReport", "SliceIndex", "drift", "some_pod"]
+__all__ = ["Difference", "DifferenceKind", "DriftReport", "SliceIndex", "drift", "some_pod"]

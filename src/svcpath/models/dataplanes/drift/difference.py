@@ -52,17 +52,6 @@ class DifferenceKind(enum.Enum):
     HEALTH_CHECK_RULE_MISSING = "health check rule missing"
 
 
-#: Kinds that change no packet's fate by themselves.
-WITHOUT_EFFECT = frozenset(
-    {
-        DifferenceKind.CLUSTER_IP_CHECK_MISSING,
-        DifferenceKind.HEALTH_CHECK_RULE_MISSING,
-        DifferenceKind.SERVICE_UNKNOWN,
-        DifferenceKind.FRONTEND_STALE,
-    }
-)
-
-
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One difference on one node.
 

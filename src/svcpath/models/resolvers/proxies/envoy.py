@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.resolvers.base import Asking, LookupOutcome, ResolverRule
+from svcpath.models.resolvers.base import Asking, LookupOutcome
 from svcpath.models.resolvers.environment import INET, INET6, Environment
 from svcpath.models.resolvers.libraries.cares import Cares
 
@@ -21,7 +21,6 @@ FAMILIES = {
     "ALL": (INET6, INET),
 }
 DNS = "Envoy dns_impl.cc AddrInfoPendingResolution (read only)"
-EMPTY = ResolverRule("no family has an address", DNS)
 
 
 class Envoy:

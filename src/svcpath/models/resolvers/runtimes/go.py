@@ -52,7 +52,6 @@ HOSTS_FAMILY = ResolverRule(
 )
 FILES_ONLY = ResolverRule("nsswitch.conf names files alone: DNS is not asked", LOOKUP)
 NO_NAMES = ResolverRule("no candidate may be asked", LIST)
-CGO = ResolverRule("libc's getaddrinfo is asked", "Go net/conf.go lookupOrder, cgo_unix.go (1.26)")
 
 NO_SUCH_HOST = "no such host"
 NOT_FOUND: tuple[str, ...] = ("IsNotFound",)

@@ -22,7 +22,6 @@ class GoConfig(msgspec.Struct, frozen=True):
     rotate: bool = False
     single_request: bool = False
     use_tcp: bool = False
-    trust_ad: bool = False
     unknown: bool = False
 
 
@@ -75,7 +74,6 @@ def read(text: str | None, hostname: str) -> GoConfig:
         "rotate" in flags,
         "single-request" in flags,
         "use-vc" in flags,
-        "trust-ad" in flags,
         "unknown" in flags,
     )
 

@@ -13,12 +13,8 @@ from svcpath.models.resolvers.environment import INET, Environment, inet_aton, i
 from svcpath.models.resolvers.libc.glibc import Glibc
 from svcpath.models.resolvers.libc.musl import Musl
 
-POLICY = "JDK InetAddressCachePolicy.java"
 FOREVER, NEVER = -1, 0
 DEFAULT_POSITIVE, DEFAULT_NEGATIVE = 30, 10
-LIBC = ResolverRule(
-    "InetAddress asks libc; the exception's text is the name and libc's", "JDK Inet6AddressImpl.c lookupAllHostAddr"
-)
 
 
 AMBIGUOUS = ResolverRule(
@@ -164,7 +160,6 @@ class Cached(msgspec.Struct, frozen=True):
 
     name: str
     outcome: LookupOutcome
-    stored: float
     fresh_until: float | None
     usable_until: float | None
 
@@ -181,9 +176,9 @@ def store(cache_policy: Policy, name: str, outcome: LookupOutcome, now: float) -
     if seconds == NEVER:
         return None
     if seconds == FOREVER:
-        return Cached(name, outcome, now, None, None)
+        return Cached(name, outcome, None, None)
     stale = cache_policy.stale if outcome.ok else 0
-    return Cached(name, outcome, now, now + seconds, now + seconds + stale)
+    return Cached(name, outcome, now + seconds, now + seconds + stale)
 
 
 def recall(entry: Cached | None, name: str, now: float) -> LookupOutcome | None:
