@@ -6,6 +6,7 @@ import pytest
 
 from svcpath.findings.catalogue import catalogue
 from svcpath.findings.symptoms import recognise, symptoms
+from svcpath.reports.views.explanation import fields, in_capitals
 from svcpath.status import Confidence
 from tests.cli.running import svcpath
 from tests.fixtures.cluster import Cluster, cluster
@@ -13,17 +14,28 @@ from tests.fixtures.objects import port
 
 
 @pytest.mark.parametrize("code", catalogue())
-def test_every_code_has_a_page_with_its_meaning_and_what_would_prove_it_wrong(code: str) -> None:
+def test_every_code_has_a_page_with_its_meaning_and_what_would_disprove_it(code: str) -> None:
     known = catalogue()[code]
     ran = svcpath("explain", code.lower())
     assert ran.code == 0
     said = " ".join(ran.out.split())
-    for part in (code, known.title, known.meaning, known.remedy):
+    for part in (code, known.title, known.meaning, in_capitals(known.remedy)):
         assert " ".join(part.split()) in said
     if known.disproof:
-        assert "This would prove it wrong" in ran.out
-        assert "{check}" not in ran.out
-        assert " ".join(known.disproof.refutes.split()) in said
+        assert "To disprove" in ran.out
+        assert " ".join(in_capitals(known.disproof.refutes).split()) in said
+
+
+@pytest.mark.parametrize("code", catalogue())
+def test_a_placeholder_is_printed_in_capitals_without_braces(code: str) -> None:
+    known, printed = catalogue()[code], svcpath("explain", code).out
+    disproof = (known.disproof.command, known.disproof.refutes) if known.disproof else ()
+    templates = (known.remedy, *disproof)
+    # The braces that are left are jsonpath's, curl's and the Corefile's own, which a template writes twice.
+    assert printed.count("{") == sum(template.count("{{") for template in templates)
+    assert printed.count("}") == sum(template.count("}}") for template in templates)
+    for name in {name for template in templates for name in fields(template)}:
+        assert name.upper().replace("_", "-") in printed
 
 
 def test_the_list_names_every_code_with_its_layer() -> None:
@@ -89,7 +101,7 @@ def test_every_code_of_a_symptom_is_in_the_catalogue() -> None:
 
 # --- --symptom ------------------------------------------------------------------------------------------------------
 
-REJECT = "a REJECT on the node that should not be there"
+REJECT = "a REJECT rule on the node that should not be there"
 UNBOUND = "nothing listens on the target port in the Pod"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -97,6 +98,13 @@ def test_a_finding_without_a_confidence_has_no_cause() -> None:
     assert [(cause.confidence, cause.cause) for cause in proven.hypotheses] == [
         (Confidence.PROVEN, entry("SP305").title)
     ]
+
+
+def test_what_disproves_a_finding_is_a_sentence_about_the_output_of_the_command() -> None:
+    for code, known in catalogue().items():
+        if known.disproof is not None:
+            assert re.search(r"\bdisproves? it\b", known.disproof.refutes), code
+            assert not known.disproof.refutes.endswith("."), code
 
 
 def test_names_are_quoted_in_a_command_and_plain_in_prose() -> None:

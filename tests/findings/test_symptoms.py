@@ -16,7 +16,7 @@ ENTRY = """
 - name: refused
   words: [connection refused]
   causes:
-    - {text: nobody listens, layer: ports, codes: [CODE], command: ss -ltn, refutes: showing the port}
+    - {text: nothing listens, layer: ports, codes: [CODE], command: ss -ltn, refutes: the port shown disproves it}
 """
 
 

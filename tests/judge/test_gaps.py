@@ -59,6 +59,6 @@ def test_what_could_not_be_read_is_told_unless_its_command_or_its_place_was() ->
     assert gaps.of_layer("endpoints", (told,), (), read) == (told, read[1])
 
 
-def test_a_file_of_no_known_kind_is_a_gap_of_the_evidence() -> None:
+def test_an_unrecognized_file_is_a_gap_of_the_evidence() -> None:
     (gap,) = gaps.unplaced([present(Unplaced(why="a picture", size=3), Kind.UNPLACED, "a.png")])
-    assert (gap.layer, gap.what, gap.why) == ("evidence", "a.png", "of no known kind: a picture")
+    assert (gap.layer, gap.what, gap.why) == ("evidence", "a.png", "unrecognized file: a picture")

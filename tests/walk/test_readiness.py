@@ -71,7 +71,7 @@ UNSCHEDULED = {"type": "PodScheduled", "status": "False", "message": "0/2 nodes 
             UnreadyCause.UNSCHEDULED,
             "timed out",
         ),
-        (_unready(), None, UnreadyCause.UNTOLD, "NotReady"),
+        (_unready(), None, UnreadyCause.UNSTATED, "NotReady"),
     ],
 )
 def test_the_first_reason_of_the_kubelet_is_the_cause(

@@ -24,7 +24,7 @@ def explain(
 ) -> int:
     from svcpath.evidence.facts.request import Request
     from svcpath.findings.symptoms import recognise, symptoms
-    from svcpath.judge.stated import hypotheses
+    from svcpath.judge.stated_symptom import hypotheses
     from svcpath.reports.views import explanation
 
     terminal = output.parse(None)

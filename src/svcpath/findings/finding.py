@@ -131,7 +131,7 @@ def answer(judgements: Sequence[CheckResult], *, otherwise: str = "") -> LayerAn
 
 
 def extended(first: LayerAnswer, judgements: Sequence[CheckResult]) -> LayerAnswer:
-    """``said`` and what further checks of the same layer say behind it."""
+    """``first`` and what further checks of the same layer say behind it."""
     more = answer(judgements)
     return msgspec.structs.replace(
         first,
@@ -144,7 +144,7 @@ def extended(first: LayerAnswer, judgements: Sequence[CheckResult]) -> LayerAnsw
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that changed lately on the path: RFC 3339 time, what, and who changed it."""
+    """Something that changed recently on the path: RFC 3339 time, what, and who changed it."""
 
     at: str
     what: str

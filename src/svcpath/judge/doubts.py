@@ -36,10 +36,10 @@ class Doubts(msgspec.Struct, frozen=True):
     cut: frozenset[str]
     mixed: bool
 
-    def weigh(self, found: Finding) -> Finding:
+    def lowered(self, found: Finding) -> Finding:
         """The finding as it may stand: one that fails by what may only be missing from the evidence decides nothing."""
         why = self._why(found) if found.status is Status.FAIL else ""
-        return _lowered(found, why) if why else found
+        return _inconclusive(found, why) if why else found
 
     def _why(self, found: Finding) -> str:
         rests_on = entry(found.code).rests_on
@@ -73,7 +73,7 @@ def _shown_empty(found: Finding) -> bool:
     return entry(found.code).empty_slice_proves and empty
 
 
-def _lowered(found: Finding, why: str) -> Finding:
+def _inconclusive(found: Finding, why: str) -> Finding:
     return msgspec.structs.replace(
         found,
         status=Status.INCONCLUSIVE,
@@ -103,7 +103,7 @@ def _mixed(mixed: tuple[Observation[SameNameObjects], ...]) -> tuple[Finding, ..
         finding(
             "SP002",
             Status.INCONCLUSIVE,
-            f"the evidence is of two clusters, or from before and after {pair.kind} {pair.name} was made anew: {subject} "
+            f"the evidence is of two clusters, or from before and after {pair.kind} {pair.name} was recreated: {subject} "
             f"has {pair.what} {pair.first} in {first.provenance.path} and {pair.second} in {others}",
             evidence=(Evidence(f"{subject}: {pair.what} {pair.first}, elsewhere {pair.second}", first),),
             confidence=None,

@@ -15,7 +15,7 @@ from svcpath.walk.troubles import troubles
 
 
 def unread(observations: Iterable[Observation[Any]]) -> tuple[Gap, ...]:
-    """What was there to look at and could not be read, each named. What nobody recorded is the layers' to name."""
+    """What was there to look at and could not be read, each named. What was not recorded is the layers' to name."""
     gaps = []
     for observation in observations:
         if not observation.refused:
@@ -32,7 +32,7 @@ def unread(observations: Iterable[Observation[Any]]) -> tuple[Gap, ...]:
 def of_layer(
     name: LayerName, reported: tuple[Gap, ...], met: tuple[Reply, ...], unread: tuple[Gap, ...]
 ) -> tuple[Gap, ...]:
-    """The layer's gaps: what it told, each reason for which one of its own looks (``met``) went wrong, and what else of its
+    """The layer's gaps: what it reported, each reason for which one of its own looks (``met``) went wrong, and what else of its
     kinds could not be read, unless a gap before it has the same command, or speaks of a look that gave nothing for the same
     reason at the same place."""
     gaps = (*reported, *troubles(name, met, reported))
@@ -49,6 +49,6 @@ def _failure(look: Observation[Any]) -> tuple[Reason | None, Provenance]:
 def unplaced(observations: Iterable[Observation[Unplaced]]) -> tuple[Gap, ...]:
     """Files that no format knows, each with what it looks like."""
     return tuple(
-        Gap("evidence", observation.provenance.path, f"of no known kind: {observation.fact.why}")
+        Gap("evidence", observation.provenance.path, f"unrecognized file: {observation.fact.why}")
         for observation in observations
     )

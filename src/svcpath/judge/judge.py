@@ -3,7 +3,7 @@
 findings of all layers
   -> in doubt where the evidence is (doubts.py)
   -> with what the evidence itself says (damaged files, two clusters)
-  -> with what is still open: a connection that failed unexplained (opened.py), the stated symptom (stated.py)
+  -> with what is still open: a connection that failed unexplained (failed_connection.py), the stated symptom (stated_symptom.py)
   -> those that another finding explains become warnings
   -> a status and a sentence for each layer (tally.py)
   -> the verdict (verdict.py)
@@ -19,7 +19,7 @@ import msgspec
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.finding import Change, Finding, Gap, LayerName, Status
-from svcpath.judge import doubts, gaps, opened, stated
+from svcpath.judge import doubts, failed_connection, gaps, stated_symptom
 from svcpath.judge.tally import LayerResult, tally
 from svcpath.judge.verdict import Verdict, verdict
 from svcpath.walk.picture.path import RequestPath
@@ -50,7 +50,7 @@ def judge(walked: Walked) -> Diagnosis:
         not_looked_at=(
             *(gap for layer in layers for gap in layer.not_looked_at),
             *gaps.unplaced(walked.quality.unplaced),
-            *stated.gap(request),
+            *stated_symptom.gap(request),
         ),
         unread=walked.unread,
     )
@@ -70,11 +70,11 @@ def _layers(walked: Walked) -> tuple[LayerResult, ...]:
     doubt = doubts.doubts(walked.quality, walked.unread)
     unread = gaps.unread(walked.unread)
     missing = {asked.layer: gaps.of_layer(asked.layer, asked.answer.gaps, asked.met, unread) for asked in walked.asked}
-    placed = {name: tuple(doubt.weigh(found) for found in own) for name, own in _placed(walked.asked).items()}
+    placed = {name: tuple(doubt.lowered(found) for found in own) for name, own in _placed(walked.asked).items()}
     placed = _with(placed, doubts.findings(walked.quality))
-    placed = _with(placed, opened.unexplained(walked.failed, _flat(placed)))
-    placed = _with(placed, stated.left_open(walked.request, _tallied(walked.asked, placed, missing)))
-    return _decisive(_tallied(walked.asked, _outranked(placed), missing))
+    placed = _with(placed, failed_connection.unexplained(walked.failed, _flat(placed)))
+    placed = _with(placed, stated_symptom.left_open(walked.request, _tallied(walked.asked, placed, missing)))
+    return _decisive(_tallied(walked.asked, _explained_to_warnings(placed), missing))
 
 
 def _placed(asked: tuple[LayerWalk, ...]) -> _Placed:
@@ -96,7 +96,7 @@ def _flat(placed: _Placed) -> tuple[Finding, ...]:
     return tuple(found for findings in placed.values() for found in findings)
 
 
-def _outranked(placed: _Placed) -> _Placed:
+def _explained_to_warnings(placed: _Placed) -> _Placed:
     """A fault that another finding explains (old flows of a Service that was scaled to zero) becomes a warning beside it."""
     explained = {code for found in _flat(placed) if found.status is Status.FAIL for code in found.explains}
     return {

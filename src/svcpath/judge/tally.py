@@ -35,7 +35,7 @@ def tally(
     findings: tuple[Finding, ...],
     gaps: tuple[Gap, ...],
 ) -> LayerResult:
-    """``said`` is what the layer's own checks looked at, ``findings`` and ``gaps`` all that are counted for it."""
+    """``layer`` is what the layer's own checks looked at, ``findings`` and ``gaps`` all that are counted for it."""
     worst = min(findings, key=severity, default=None)
     if worst is not None and (worst.status in _BAD or not layer.looked):
         status, sentence = worst.status, worst.sentence

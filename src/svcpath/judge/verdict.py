@@ -40,7 +40,7 @@ def verdict(layers: tuple[LayerResult, ...], *, service: bool, named: bool = Fal
     name, so it must have been looked at itself."""
     for number, layer in enumerate(layers):
         if layer.status is Status.FAIL:
-            return _explained(_led_by(layer, Status.FAIL, "fault"), layers[number + 1 :])
+            return _with_cause(_led_by(layer, Status.FAIL, "fault"), layers[number + 1 :])
     for layer in layers:
         if layer.status is Status.INCONCLUSIVE:
             return msgspec.structs.replace(_led_by(layer, Status.INCONCLUSIVE, "inconclusive"), layer=None)
@@ -64,8 +64,8 @@ def verdict(layers: tuple[LayerResult, ...], *, service: bool, named: bool = Fal
         )
     if not passed:
         return _nothing_shown("the evidence shows nothing about any layer")
-    untested = _untested(layers)
-    more = f"; not looked at: {untested}" if untested else ""
+    open_parts = _not_looked_at(layers)
+    more = f"; not looked at: {open_parts}" if open_parts else ""
     return Verdict("healthy", None, None, "", None, f"every layer looked at passes ({', '.join(passed)}){more}")
 
 
@@ -73,7 +73,7 @@ def _nothing_shown(summary: str) -> Verdict:
     return Verdict("inconclusive", None, None, "", None, summary)
 
 
-def _explained(seen: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
+def _with_cause(seen: Verdict, later: tuple[LayerResult, ...]) -> Verdict:
     """A layer that fails by what was seen alone (lookups, connections), and a later one that says why: that is the cause
     (``yields_to`` in the catalogue: a setting of the node, which every packet crosses, of lookups too; a Service that does
     not exist, and so has no name)."""
@@ -120,7 +120,7 @@ def _led_by(layer: LayerResult, status: Status, word: VerdictStatus) -> Verdict:
     )
 
 
-def _untested(layers: tuple[LayerResult, ...]) -> str:
+def _not_looked_at(layers: tuple[LayerResult, ...]) -> str:
     """What was not looked at, as words for the sentence of a healthy verdict."""
     named: list[str] = []
     for layer in layers:

@@ -115,7 +115,7 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
             undecided.extend(
                 UndecidedLine(node=tables.label, line=line.line, text=line.text) for line in report.undecided
             )
-            nodes.append(_node(report, tables.label, plane.mode, plane.said))
+            nodes.append(_node(report, tables.label, plane.mode, plane.declared_by))
     return DriftContract(
         schema=DRIFT_SCHEMA, nodes=tuple(nodes), rows=tuple(rows), undecided=tuple(undecided), not_looked_at=tuple(gaps)
     )
@@ -282,7 +282,7 @@ def show_report(planes: Planes) -> ShowContract:
             NodeDrift(
                 node=tables.label,
                 mode=plane.mode or table.dialect.value,
-                said_by=plane.said,
+                said_by=plane.declared_by,
                 frontends=len(table.frontends),
                 backends=backends,
                 missing=0,

@@ -15,14 +15,14 @@ from svcpath.walk.nodes.tables import NodeTables, TableDump
 
 
 class Plane(msgspec.Struct, frozen=True):
-    """``used`` None: no table of the mode in use is in the evidence. ``more`` are tables of the same mode that hold another
-    address family (ip6tables-save beside iptables-save). ``said`` is what declares the mode, ``rules`` how
+    """``used`` None: no table of the mode in use was read. ``more`` are tables of the same mode that hold another
+    address family (ip6tables-save beside iptables-save). ``declared_by`` says where the mode is declared, ``rules`` how
     many nat rules kube-proxy's metrics count, ``changes`` when each slice was last written (seconds since the epoch)."""
 
     used: TableDump | None
     left: tuple[TableDump, ...]
     mode: str
-    said: tuple[str, ...]
+    declared_by: tuple[str, ...]
     certain: bool
     release: tuple[int, int] | None
     times: Times = msgspec.field(default_factory=Times)
@@ -41,7 +41,7 @@ class Plane(msgspec.Struct, frozen=True):
         return next((dump for dump in self.dumps if family in dump.table.families), self.used)
 
     def without(self, covered: TableDump) -> frozenset[int]:
-        """Families that another table in use holds: what ``covered`` lacks of them is no gap."""
+        """Families that another table in use holds: what is missing of them from ``covered`` is no gap."""
         others = frozenset(family for dump in self.dumps if dump is not covered for family in dump.table.families)
         return others - covered.table.families
 
@@ -79,7 +79,7 @@ def plane(node: NodeTables, logs: Reply, configs: Reply, metrics: Reply, slices:
         more=_other_families(node, used, log, config),
         left=tuple(by_table[id(table)] for table in found.leftovers if id(table) in by_table),
         mode=found.mode,
-        said=found.evidence,
+        declared_by=found.evidence,
         certain=found.certain,
         release=release_of_log(log),
         times=times,

@@ -23,7 +23,7 @@ class UnreadyCause(enum.Enum):
     GATE = "readiness gate"
     PROBE_TIMEOUT = "probe timeout"  #: the kubelet's probe got no answer in time
     PROBE = "probe"  #: it got an answer that is none, or was refused
-    UNTOLD = "untold"  #: the Ready condition says no more than that it is not
+    UNSTATED = "unstated"  #: the Ready condition says no more than that it is not
 
 
 class NotReady(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ _TIMED_OUT = re.compile(r"deadline exceeded|time[d -]*out", re.I)
 
 
 def not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> NotReady:
-    """Why this Pod is not ready; UNTOLD, "not ready", when the evidence does not say."""
+    """Why this Pod is not ready; UNSTATED, "not ready", when nothing says why."""
     status = pod.status
     if pod.deleting:
         return NotReady(
@@ -61,11 +61,11 @@ def not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> NotReady
         if condition is None or condition.status != "True":
             state = condition.status if condition else "not set"
             return NotReady(UnreadyCause.GATE, f"readiness gate {gate.condition_type} is {state}")
-    if probed := _told(pod, events, frozenset({"Unhealthy"})):
+    if probed := _newest_event(pod, events, frozenset({"Unhealthy"})):
         return NotReady(UnreadyCause.PROBE_TIMEOUT if _TIMED_OUT.search(probed) else UnreadyCause.PROBE, probed)
     ready = conditions.get("Ready")
     text = (ready.message or ready.reason or "not ready").rstrip(".") if ready else "not ready"
-    return NotReady(UnreadyCause.UNTOLD, text)
+    return NotReady(UnreadyCause.UNSTATED, text)
 
 
 def why_not_ready(pod: Pod, events: tuple[Observation[Event], ...] = ()) -> str:
@@ -84,11 +84,11 @@ def _event(pod: Pod, events: tuple[Observation[Event], ...], state: ContainerSta
     try says so itself."""
     if state is not None and state.waiting and state.waiting.reason != "ContainerCreating":
         return ""
-    hindrance = _told(pod, events, _HINDERED)
+    hindrance = _newest_event(pod, events, _HINDERED)
     return f": {hindrance}" if hindrance else ""
 
 
-def _told(pod: Pod, events: tuple[Observation[Event], ...], reasons: frozenset[str]) -> str:
+def _newest_event(pod: Pod, events: tuple[Observation[Event], ...], reasons: frozenset[str]) -> str:
     """The newest of a Pod's events with one of ``reasons``."""
     about = sorted(
         (event.fact.at or "", (event.fact.message or event.fact.note or "").strip().rstrip("."))

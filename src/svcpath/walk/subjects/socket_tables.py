@@ -30,7 +30,7 @@ def needs(scene: Scene) -> dict[str, Need]:
 
 def sockets(scene: Scene) -> Asking[Tables]:
     """The socket tables of every Pod behind an endpoint, side by side. A Pod in its node's network has the node's
-    sockets; a table whose owner nobody names belongs to the only Pod there is."""
+    sockets; a table without an owner belongs to the only Pod there is."""
     wanted = needs(scene)
     if not wanted:
         return {}
@@ -54,7 +54,7 @@ def _in_node_network(scene: Scene) -> dict[str, str]:
 
 
 def _joined(owned: Reply, unowned: Reply) -> Reply:
-    """``owned`` with those tables of ``unowned`` that it lacks: tcp6 of the Pod whose tcp shows its address."""
+    """``owned`` with those tables of ``unowned`` that are missing from it: tcp6 of the Pod whose tcp shows its address."""
     covered = {name for table in owned.present for name in table.fact.covers}
     more = tuple(table for table in unowned.present if not covered & table.fact.covers)
     return Reply(owned.need, Observations((*owned.present, *more))) if more else owned

@@ -139,7 +139,7 @@ Answered = dict[tuple[str, str, int], Observation[object]]
 
 
 def answered(attempts: Reply) -> Answered:
-    """Addresses and ports to which a recorded connection succeeded: somebody listened there."""
+    """Addresses and ports to which a recorded connection succeeded: something listened there."""
     answered: Answered = {}
     for recorded in attempts.present:
         for attempt in recorded.fact.attempts:

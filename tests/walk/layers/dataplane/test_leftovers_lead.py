@@ -1,4 +1,4 @@
-"""Rules of another mode that catch the Service's packets first are the cause; what the table then lacks is their effect."""
+"""Rules of another mode that catch the Service's packets first are the cause; what is then missing from the table is their effect."""
 
 from __future__ import annotations
 

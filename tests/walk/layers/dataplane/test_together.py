@@ -22,7 +22,7 @@ TABLES = {Kind.IPTABLES_SAVE, Kind.NFT_LIST, Kind.NFT_JSON}
 
 
 class Clocked:
-    """Evidence whose tables were read so many seconds after all else; None: nobody says when."""
+    """Evidence whose tables were read so many seconds after all else; None: without times."""
 
     def __init__(self, files: dict[str, bytes], later: float | None) -> None:
         self.held = BytesSource(files)

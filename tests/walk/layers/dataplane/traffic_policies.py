@@ -87,7 +87,7 @@ def a_newer_kube_proxy_on_a_node_with_a_terminating_endpoint_alone() -> Cluster:
 
 
 def _dropping(policy: str) -> Cluster:
-    """A dump of a node that nobody names: it drops what comes from outside, as one without a local endpoint does."""
+    """A dump of a node without a name: it drops what comes from outside, as one without a local endpoint does."""
     made = cluster(
         1, type="LoadBalancer", externalTrafficPolicy=policy, ports=[{**port(9443, 8080), "nodePort": 31443}]
     )

@@ -149,7 +149,7 @@ def large_packets_are_lost_and_one_nodes_interfaces_are_not_shown() -> Cluster:
 
 @sound(client="pod/client")
 def narrow_interface_on_a_path_that_large_requests_pass() -> Cluster:
-    """The sender was told, and sends less: path MTU discovery works."""
+    """The sender got the ICMP message, and sends less: path MTU discovery works."""
     made = _made(FINE, SMALL, *_large(BACKEND_ADDRESS, None, "http-error"))
     return _wide(made, {"eth0": 1500, "cni0": 1500}, {"eth0": 1400, "cni0": 1500})
 

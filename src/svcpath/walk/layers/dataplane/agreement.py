@@ -20,6 +20,8 @@ from svcpath.models.dataplanes import (
     drift,
     expected,
 )
+from svcpath.percent import percent
+from svcpath.plural import count
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.agreed import agrees, no_reject, redirected
 from svcpath.walk.layers.dataplane.compared import Compared, rule_at
@@ -165,14 +167,14 @@ def _finding(view: Scene, comparison: Compared, row: Difference) -> Finding:
         evidence=(rule_at(comparison, row.rule), *slices[:3]),
         confidence=Confidence.SUPPORTED if comparison.report.undecided or late else Confidence.PROVEN,
         details=(*_details(row, comparison), *((late,) if late else ())),
-        share=f"{_percent(row)} of new connections to {place}" if row.share is not None else "",
+        share=f"{_share(row)} of new connections to {place}" if row.share is not None else "",
         names=names,
     )
 
 
 def _from_inside_alone(view: Scene, comparison: Compared, row: Difference) -> bool:
     """Whether the row is about Pods and the node itself at an outside address that a Local policy closes to the outside,
-    and nobody named such a client."""
+    and no such client was named."""
     if view.service is None or view.request.client or view.request.client_node or TrafficOrigin.EXTERNAL in row.origins:
         return False
     if row.kind not in (DifferenceKind.UNEXPECTED_DROP, DifferenceKind.FRONTEND_MISSING):
@@ -198,8 +200,8 @@ def _masquerade_breaks(row: Difference) -> bool:
     return row.kind is DifferenceKind.MASQUERADE_MISSING and TrafficOrigin.EXTERNAL in row.origins
 
 
-def _percent(row: Difference) -> str:
-    return f"{row.share.numerator}/{row.share.denominator}" if row.share is not None else ""
+def _share(row: Difference) -> str:
+    return percent(row.share) if row.share is not None else ""
 
 
 def _given(view: Scene, comparison: Compared, row: Difference) -> str:
@@ -215,14 +217,14 @@ def _given(view: Scene, comparison: Compared, row: Difference) -> str:
 
 def _sentence(row: Difference, place: str, given: str) -> str:
     backend = str(row.backend) if row.backend else ""
-    share = f"{_percent(row)} of " if row.share is not None else ""
+    share = f"{_share(row)} of " if row.share is not None else ""
     rule = f" (line {row.rule})" if row.rule else ""
     age = f" since {row.age:.0f} s" if row.age is not None else ""
     match row.kind:
         case DifferenceKind.STALE:
             return f"STALE {place}: {share}new connections go to {backend}, {row.note or 'in no slice'}{age}{rule}"
         case DifferenceKind.MISSING:
-            return f"MISSING {place}: the slices give {given}; the dump lacks {backend} (compared by ip:port)"
+            return f"MISSING {place}: the slices give {given}; the dump does not have {backend} (compared by ip:port)"
         case DifferenceKind.WRONG_PORT | DifferenceKind.WRONG_TARGET:
             return f"WRONG PORT {place}: {share}new connections go to {backend}, the slices give {row.wanted}{rule}"
         case DifferenceKind.UNEXPECTED_REJECT:
@@ -236,22 +238,24 @@ def _sentence(row: Difference, place: str, given: str) -> str:
                 f": {row.note}" if row.note else ""
             )
         case _:
-            of_backend = f" for {backend}" if backend else ""
-            return f"{row.kind.value} at {place}{of_backend}{rule}" + (f": {row.note}" if row.note else "")
+            at_backend = f" for {backend}" if backend else ""
+            return f"{row.kind.value} at {place}{at_backend}{rule}" + (f": {row.note}" if row.note else "")
 
 
 def _details(row: Difference, comparison: Compared) -> tuple[str, ...]:
     match row.cause:
         case StaleCause.LATE:
             rules = (
-                (f"{comparison.plane.rules} nat rules: full syncs grow with them",) if comparison.plane.rules else ()
+                (f"{count(comparison.plane.rules, 'nat rule')}: full syncs grow with them",)
+                if comparison.plane.rules
+                else ()
             )
             return (f"stale because not synced yet, not because of a wrong slice: {_sync(row, comparison)}", *rules)
         case StaleCause.STUCK:
             return (f"kube-proxy is stuck: {_sync(row, comparison)}, longer ago than its sync period",)
         case StaleCause.ALTERED:
             return (
-                "kube-proxy has synced since the slice changed: somebody else altered the table; a full sync would mend it",
+                "kube-proxy has synced since the slice changed: something else altered the table; a full sync would fix it",
             )
         case _:
             if row.kind is DifferenceKind.MISSING and row.backend and comparison.dump.table.dialect is Dialect.IPTABLES:
@@ -280,8 +284,8 @@ def _undecided(comparison: Compared) -> Finding:
     parts = [absent] if absent else []
     if unread:
         lines = "; ".join(f"line {gap.line}: {gap.text}" for gap in unread[:3])
-        count = "a line of the table was" if len(unread) == 1 else f"{len(unread)} lines of the table were"
-        parts.append(f"{count} not understood ({lines})")
+        not_read = "a line of the table was" if len(unread) == 1 else f"{len(unread)} lines of the table were"
+        parts.append(f"{not_read} not understood ({lines})")
     return finding(
         "SP615",
         Status.INCONCLUSIVE,

@@ -9,6 +9,7 @@ from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding,
 from svcpath.models.dataplanes.cilium import backends as read_backends
 from svcpath.models.dataplanes.cilium import ct_entries
 from svcpath.models.dataplanes.conntrack import lost_backends
+from svcpath.plural import count
 from svcpath.walk.ask import Asking
 from svcpath.walk.nodes.tables import parsed
 from svcpath.walk.scene import Scene, host_port
@@ -45,7 +46,7 @@ def check(view: Scene, node: str) -> Asking[CheckResult]:
                     "SP612",
                     Status.FAIL,
                     f"CT entry for source port {entry.source_port} ({tuple_text}) refers to BackendID {lost.backend_id}, not in the "
-                    f"backend map; the service has {len(lost.remaining)} backends ({remaining}): stale CT, not a missing endpoint; "
+                    f"backend map; the Service has {count(len(lost.remaining), 'backend')} ({remaining}): stale CT, not a missing endpoint; "
                     "only that tuple fails",
                     evidence=(
                         Evidence(f"bpf ct list: {tuple_text} BackendID={lost.backend_id}", dump),

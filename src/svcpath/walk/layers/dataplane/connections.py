@@ -1,6 +1,6 @@
 """Repeated new connections to the Service's own addresses: which share is answered, and how sure that makes us.
 
-Failed ones are judged where no layer explains them (walk/unexplained.py); here is what working ones show.
+Failed ones are judged where no layer explains them (judge/failed_connection.py); here is what working ones show.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.percent import percent
+from svcpath.plural import count
 from svcpath.walk.ask import Reply
 from svcpath.walk.probes import miss, pinned
 from svcpath.walk.scene import Scene, host_port
@@ -45,20 +47,20 @@ def check(view: Scene, attempts: Reply) -> CheckResult:
         return CheckResult(looked=False)
     phrases: list[str] = []
     for (protocol, address, number), results in tried.items():
-        what = "datagrams" if protocol == "UDP" else "new connections"
-        phrase = f"{sum(results)} of {len(results)} {what} to {host_port(address, number)} answer"
+        what = count(len(results), "datagram" if protocol == "UDP" else "new connection")
+        phrase = f"{sum(results)} of {what} to {host_port(address, number)} answered"
         if all(results):
             family = 6 if ":" in address else 4
             backends = sum(1 for endpoint in view.usable_for(ports[protocol, number]) if endpoint.family == family)
             if pinned(service):
                 phrase += " (ClientIP affinity: one client address is one sample)"
             elif backends > 1:
-                phrase += f" ({miss(backends, len(results)):.1%} chance that they all missed one of {backends})"
+                phrase += f" ({percent(miss(backends, len(results)))} chance that they all missed one of {backends})"
         phrases.append(phrase)
-    for (_, address, number), count in quiet.items():
-        phrases.append(f"{count} datagrams to {host_port(address, number)} not answered, which is not refused")
+    for (_, address, number), sent in quiet.items():
+        phrases.append(f"{count(sent, 'datagram')} to {host_port(address, number)} not answered, which is not refused")
     if nodes:
-        matrix = ", ".join(f"{node} {sum(results)}/{len(results)}" for node, results in sorted(nodes.items()))
+        matrix = ", ".join(f"{node} {sum(results)} of {len(results)}" for node, results in sorted(nodes.items()))
         phrases.append(f"answered from the nodes themselves: {matrix}")
     findings, phrase = _judged(view, ported)
     every = (*tried.values(), *nodes.values())
@@ -107,7 +109,7 @@ def _judged(view: Scene, ported: Ported) -> tuple[tuple[Finding, ...], str]:
         + (f"; it answers on {words}" if words else ""),
         evidence=(Evidence(f"{attempt.client or 'the client'} to {place}: {attempt.outcome}", recorded),),
         confidence=Confidence.POSSIBLE,
-        share=f"{len(failed)} of {len(ported)} node ports that were tried",
+        share=f"{len(failed)} of {count(len(ported), 'node port')} that {'was' if len(ported) == 1 else 'were'} tried",
         namespace=view.request.client_namespace or view.request.namespace,
         client=view.request.client_name or "CLIENT-POD",
         url=f"http://{place}/",

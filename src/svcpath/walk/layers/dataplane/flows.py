@@ -11,6 +11,7 @@ from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.dataplanes import Frontend, NodeView, expected
 from svcpath.models.dataplanes.conntrack import FlowKind, Judged, delete_command, imbalances, judge
+from svcpath.plural import count
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import Scene, host_port
 
@@ -71,7 +72,7 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
             finding(
                 "SP606",
                 Status.FAIL,
-                f"{len(stale)} of {total} UDP entries for {host_port(frontend.address, frontend.port)} still DNAT to {gone}, "
+                f"{len(stale)} of {count(total, 'UDP entry')} for {host_port(frontend.address, frontend.port)} still {'has' if len(stale) == 1 else 'have'} DNAT to {gone}, "
                 f"which is in no slice of {view.named} ({ports}): stale{good}; delete with {delete_command(stale[0])}",
                 evidence=(
                     Evidence(f"conntrack {_lines(stale)}: reply src={gone}, the removed Pod{unreplied}", observed),
@@ -80,7 +81,7 @@ def _stale(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]) 
                 confidence=Confidence.PROVEN,
                 details=rejects,
                 explaining=True,
-                share=f"{len(stale)} of {total} flows",
+                share=f"{len(stale)} of {count(total, 'flow')}",
                 address=frontend.address,
                 backend=stale[0].backend.address,
                 port=frontend.port,
@@ -96,8 +97,8 @@ def _untranslated(judged: tuple[Judged, ...], observed: Observation[Any]) -> lis
             finding(
                 "SP606",
                 Status.FAIL,
-                f"{len(untranslated)} UDP entries for {host_port(frontend.address, frontend.port)} carry no translation: they were "
-                f"made before the node had a rule; delete with {delete_command(untranslated[0])}",
+                f"{count(len(untranslated), 'UDP entry')} for {host_port(frontend.address, frontend.port)} without translation: "
+                f"created before the node had a rule; delete with {delete_command(untranslated[0])}",
                 evidence=(
                     Evidence(f"conntrack {_lines(untranslated)}: the reply comes from the cluster IP itself", observed),
                 ),
@@ -117,14 +118,14 @@ def _removed(view: Scene, judged: tuple[Judged, ...], observed: Observation[Any]
         for frontend, removed in _by_frontend(judged, kind).items():
             gone = ", ".join(dict.fromkeys(flow.backend.address for flow in removed))
             fresh = ", ".join(endpoint.address for endpoint in view.usable[:4]) or "none"
-            count = (
-                "one ESTABLISHED flow still goes" if len(removed) == 1 else f"{len(removed)} ESTABLISHED flows still go"
+            going = (
+                "1 ESTABLISHED flow still goes" if len(removed) == 1 else f"{len(removed)} ESTABLISHED flows still go"
             )
             findings.append(
                 finding(
                     "SP703",
                     Status.WARN,
-                    f"{count} to {gone} ({word}): expected for TCP; new connections go to {fresh} only",
+                    f"{going} to {gone} ({word}): expected for TCP; new connections go to {fresh} only",
                     evidence=(
                         Evidence(f"conntrack {_lines(removed)}: ESTABLISHED to {gone}", observed),
                         *(Evidence(f"slice {slice_.fact.name}", slice_) for slice_ in view.slices[:2]),
@@ -162,7 +163,7 @@ def _still(judged: tuple[Judged, ...], attempts: Reply) -> tuple[Judged, ...]:
 
 
 def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[Finding]:
-    """SYNs to an endpoint that no reply was seen for, and flows whose replies can't be told apart."""
+    """SYNs to an endpoint without a reply, and flows whose replies can't be distinguished."""
     findings = []
     for frontend, waiting in _by_frontend(judged, FlowKind.RETURN_PATH).items():
         backends = ", ".join(dict.fromkeys(str(flow.backend) for flow in waiting))
@@ -171,7 +172,7 @@ def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[
             finding(
                 "SP621",
                 Status.WARN,
-                f"{len(waiting)} of {total} flows to {host_port(frontend.address, frontend.port)} wait for a reply from {backends} "
+                f"{len(waiting)} of {count(total, 'flow')} to {host_port(frontend.address, frontend.port)} {'waits' if len(waiting) == 1 else 'wait'} for a reply from {backends} "
                 "(SYN_SENT, [UNREPLIED]): the packet was translated, and nothing came back through this node",
                 evidence=(Evidence(f"conntrack {_lines(waiting)}: SYN_SENT [UNREPLIED]", observed),),
                 confidence=Confidence.POSSIBLE,
@@ -184,7 +185,7 @@ def _unanswered(judged: tuple[Judged, ...], observed: Observation[Any]) -> list[
             finding(
                 "SP621",
                 Status.WARN,
-                f"{len(clashing)} flows to {host_port(frontend.address, frontend.port)} expect the same reply as another flow: "
+                f"{count(len(clashing), 'flow')} to {host_port(frontend.address, frontend.port)} {'expects' if len(clashing) == 1 else 'expect'} the same reply as another flow: "
                 "conntrack drops the first packet of the second (clash)",
                 evidence=(Evidence(f"conntrack {_lines(clashing)}: reply tuple of another flow", observed),),
                 confidence=Confidence.SUPPORTED,
@@ -204,8 +205,8 @@ def _crowded(
         hint = _long_lived(port.name, port.app_protocol) if port else ""
         if not hint or service.spec.session_affinity == "ClientIP":
             continue
-        busy = ", ".join(f"{backend.address} ({count})" for backend, count in imbalance.connections)
-        total = sum(count for _, count in imbalance.connections)
+        busy = ", ".join(f"{backend.address} ({flows})" for backend, flows in imbalance.connections)
+        total = sum(flows for _, flows in imbalance.connections)
         clients = {entry.flow.original.source for entry in judged if entry.frontend == imbalance.frontend}
         if len(imbalance.connections) != 1 or len(clients) < 2:
             continue
@@ -214,12 +215,13 @@ def _crowded(
             finding(
                 "SP705",
                 Status.WARN,
-                f"all {total} flows go to {only.address}, {len(view.ready)} ready endpoints: per-connection balancing "
+                f"all {total} flows go to {only.address}, {count(len(view.ready), 'ready endpoint')}: per-connection balancing "
                 f"with long-lived HTTP/2 (port {hint} suggests gRPC); use headless + round_robin, max connection age, or an L7 proxy",
                 evidence=(
                     Evidence(f"conntrack: {busy}", observed),
                     Evidence(
-                        f"{len(imbalance.idle)} endpoints carry no connection", view.slices[0] if view.slices else None
+                        f"no connection to {count(len(imbalance.idle), 'endpoint')}",
+                        view.slices[0] if view.slices else None,
                     ),
                 ),
                 confidence=Confidence.SUPPORTED,

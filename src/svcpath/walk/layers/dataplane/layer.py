@@ -46,14 +46,14 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
     for node in nodes:
         found, used = yield from _node(view, node)
         if other_proxies.without(found):
-            judgements.append(other_proxies.told(node, found))
+            judgements.append(other_proxies.uncompared(node, found))
             found, used = msgspec.structs.replace(found, used=None, more=()), []
         planes.append(found)
         compared.extend(used)
         judgements.append(CheckResult(not_looked_at=node.unread, looked=False))
     service = _programmed(view)
     if service is not None:
-        # First: a dump of the whole rule set shows what a packet meets, so that what the table in use then seems to lack
+        # First: a dump of the whole rule set shows what a packet meets, so that what then seems to be missing from the table in use
         # is the doing of rules that catch the packet before it.
         for node, found in zip(nodes, planes, strict=True):
             mine = [comparison for comparison in compared if comparison.plane is found]
@@ -74,7 +74,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         gap = Gap(
             "dataplane",
             "the nodes' tables",
-            "no rule dump in the evidence",
+            "no rule dump was read",
             "on the client's node: iptables-save; nft list ruleset",
         )
         judgements.append(CheckResult(not_looked_at=(gap,), looked=False))

@@ -39,7 +39,7 @@ def check(view: Scene, service: Service, node: NodeTables, plane: Plane, *, righ
                 findings.append(_finding(node, plane, dump, item, outcome, right=right))
     gaps: tuple[Gap, ...] = ()
     if plane.used is None and plane.mode:
-        why = f"the mode in use is {plane.mode} ({'; '.join(plane.said)}), and its table is not in the evidence"
+        why = f"the mode in use is {plane.mode} ({'; '.join(plane.declared_by)}), and its table was not read"
         gaps = (Gap("dataplane", f"the table of {node.label}", why),)
     return CheckResult(findings=tuple(findings), not_looked_at=gaps, looked=bool(findings))
 
@@ -75,7 +75,7 @@ def _finding(
         f"{f' (line {line})' if line else ''}: {left}: {_does(outcome, lost)}",
         evidence=(Evidence(where, dump.observation),),
         confidence=Confidence.PROVEN if plane.used is not None and breaks else Confidence.SUPPORTED,
-        details=(f"the mode in use is {plane.mode} ({'; '.join(plane.said)}), but rules of another mode exist",),
+        details=(f"the mode in use is {plane.mode} ({'; '.join(plane.declared_by)}), but rules of another mode exist",),
         share=f"new connections to {item.frontend}" if breaks else "",
         names={"raw_check": repeat.of_frontend(dump.table.dialect, item.frontend)},
     )

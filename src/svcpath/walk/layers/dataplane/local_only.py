@@ -1,4 +1,4 @@
-"""internalTrafficPolicy Local where no table of the client's node is in the evidence: the API's own words decide.
+"""internalTrafficPolicy Local where no table of the client's node was read: the API's own words decide.
 
 KEP-2086 and the Service API: a node without an endpoint of its own drops what its Pods send to the cluster IP.
 """

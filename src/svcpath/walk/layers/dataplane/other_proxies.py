@@ -1,4 +1,4 @@
-"""A dump without anything of kube-proxy: Services are carried there by another mode or program, or by nobody.
+"""A dump without anything of kube-proxy: Services are carried there by another mode or program, or by nothing.
 
 kube-proxy in iptables and IPVS mode keeps the chain KUBE-SERVICES, in nftables mode the tables named kube-proxy
 (pkg/proxy/{iptables,ipvs,nftables}/proxier.go, v1.35); iptables-save does not show the latter. KUBE-FIREWALL, KUBELET-CANARY
@@ -30,7 +30,7 @@ def instead(dump: TableDump) -> str | None:
         return None
     tables = {name: set(table.chains) for name, table in ruleset.tables.items()}
     if not any(name.endswith(" nat") for name in tables):
-        return None  # part of a dump: what it lacks is told elsewhere
+        return None  # part of a dump: what is missing from it is reported elsewhere
     names = set().union(*tables.values())
     if any(
         name.startswith(("KUBE-SERVICES", "KUBE-SVC-", "KUBE-NODEPORT", "KUBE-EXTERNAL-SERVICES")) for name in names
@@ -44,7 +44,7 @@ def without(plane: Plane) -> bool:
     return plane.used is not None and not plane.mode and all(instead(dump) is not None for dump in plane.dumps)
 
 
-def told(node: NodeTables, plane: Plane) -> CheckResult:
+def uncompared(node: NodeTables, plane: Plane) -> CheckResult:
     """What is said of such a node in place of comparing its table."""
     dump = plane.used
     if dump is None:
@@ -63,7 +63,7 @@ def told(node: NodeTables, plane: Plane) -> CheckResult:
         "SP615",
         Status.INCONCLUSIVE,
         f"{node.label}: the dump has no chain of kube-proxy: it runs in nftables mode, another program carries Services "
-        "there, or nobody does",
+        "there, or nothing does",
         evidence=(Evidence(f"{node.label}'s table ({dump.place}): no KUBE-SERVICES", dump.observation),),
         confidence=None,
         remedy="Look on that node: nft list table ip kube-proxy; kubectl -n kube-system get pods -o wide",

@@ -1,4 +1,4 @@
-"""Outside traffic under externalTrafficPolicy Local: nodes without a local endpoint drop, and must be told apart.
+"""Outside traffic under externalTrafficPolicy Local: nodes without a local endpoint drop, and must be distinguished.
 
 Sources: pkg/proxy/topology.go (which endpoints a node uses), KEP-1669 (terminating ones from kube-proxy 1.26), and
 pkg/proxy/healthcheck (healthCheckNodePort answers 200 with local endpoints and 503 without).
@@ -26,6 +26,7 @@ from svcpath.models.dataplanes import (
     health_check,
     trace,
 )
+from svcpath.plural import count
 from svcpath.walk.ask import Reply
 from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.scene import Scene
@@ -154,7 +155,7 @@ def _dropping(
     places = _places(items)
     local = sorted({endpoint.endpoint.node_name for endpoint in view.ready if endpoint.endpoint.node_name})
     works = f"; ClusterIP works; {', '.join(local)} serves" if local else ""
-    also = f" (and {len(dropping) - 1} more nodes)" if len(dropping) > 1 else ""
+    also = f" (and {count(len(dropping) - 1, 'more node')})" if len(dropping) > 1 else ""
     return [
         finding(
             "SP608",
@@ -186,7 +187,7 @@ def _dropping(
 
 
 def _drops(comparison: Compared, item: Expectation) -> bool:
-    """Whether the table itself drops it: which endpoints are local to a node that nobody names is not known."""
+    """Whether the table itself drops it: which endpoints are local to a node without a name is not known."""
     source = OUTSIDE6 if ":" in item.frontend.address else OUTSIDE
     frontend = item.frontend
     packet = Packet(source, TrafficOrigin.EXTERNAL, frontend.protocol, frontend.address, frontend.port)
@@ -297,8 +298,8 @@ def _mismatch(
     return finding(
         "SP609",
         Status.FAIL if wrong_way else Status.WARN,
-        f"{reply.node} reports {'healthy' if healthy else f'status {reply.status}'} with localEndpoints {claimed} but has {local} "
-        f"local endpoints: expected {expected_status}; two components own port {reply.port}",
+        f"{reply.node} reports {'healthy' if healthy else f'status {reply.status}'} with localEndpoints {claimed} but has "
+        f"{count(local, 'local endpoint')}: expected {expected_status}; two components own port {reply.port}",
         evidence=(
             Evidence(f"{reply.node}:{reply.port} answers {reply.status}, localEndpoints {claimed}", observed),
             *(

@@ -1,8 +1,8 @@
-"""A node's table where the Service itself is not in the evidence: only its slices tell what belongs to it.
+"""A node's table where the Service itself was not read: only its slices tell what belongs to it.
 
 The table names the Service of an entry in some dialects (the comments of iptables and nft); elsewhere an entry is taken
 for this Service's when it sends to one of its endpoints. Another Service may select the same Pods, so a backend in no
-slice is a fault only where the table names this Service, and what the table lacks decides nothing: the Service's traffic
+slice is a fault only where the table names this Service, and what is missing from the table decides nothing: the Service's traffic
 policies are not known.
 """
 
@@ -41,7 +41,7 @@ def check(view: Scene, planes: list[Plane], labels: list[str]) -> CheckResult:
                 else:
                     findings.append(_stale(view, dump, where, frontend, sorted(sent - listed), named=named))
     if not findings and not phrases:
-        gap = Gap("dataplane", "the nodes' tables", "the Service they belong to is not in the evidence")
+        gap = Gap("dataplane", "the nodes' tables", "the Service they belong to was not read")
         return CheckResult(not_looked_at=(gap,), looked=False)
     return CheckResult(findings=tuple(findings), phrase="; ".join(phrases[:2]))
 
@@ -72,7 +72,7 @@ def _stale(
 ) -> Finding:
     backends = ", ".join(str(backend) for backend in stale[:4])
     service = dump.table.frontends[frontend].service or f"{view.request.namespace}/{view.request.service}"
-    doubt = "" if named else f"; whether {frontend} is {view.request.service}'s the evidence does not say"
+    doubt = "" if named else f"; what was read does not show whether {frontend} belongs to {view.request.service}"
     return finding(
         "SP603",
         Status.FAIL if named else Status.INCONCLUSIVE,

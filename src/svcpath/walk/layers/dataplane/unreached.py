@@ -14,6 +14,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Hypothesis, Status
+from svcpath.plural import count
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene
@@ -38,9 +39,7 @@ def check(request: Request, view: Scene, node: str) -> Asking[CheckResult]:
         for pod in view.selected
         if pod.fact.spec.node_name == node and pod.fact.ready is False and not pod.fact.deleting
     ]
-    unready = (
-        f"; {len(waiting)} Pod{'' if len(waiting) == 1 else 's'} of the Service there not ready" if waiting else ""
-    )
+    unready = f"; {count(len(waiting), 'Pod')} of the Service there not ready" if waiting else ""
     evidence = (
         Evidence(f"a command in {request.client} on node {node}: {silent.why}", silent),
         Evidence(f"a command in {pod} on another node worked", observed),

@@ -16,11 +16,11 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
     request = view.request
     workloads = yield from ask.one(needs.workloads(request))
     if not workloads.present and not view.endpoints and not view.selected:
-        gap = Gap("lifecycle", "rollouts", workloads.why or "no workload in the evidence", "", workloads.in_vain)
+        gap = Gap("lifecycle", "rollouts", workloads.why or "no workload was read", "", workloads.in_vain)
         return answer([CheckResult(not_looked_at=(gap,), looked=False)])
     under_way = rollouts.check(view, workloads)
     judgements = [under_way, (yield from drains.check(view, workloads))]
     if not any(judgement.looked for judgement in judgements):
-        gap = Gap("lifecycle", "rollouts", "no Pod and no status of a workload in the evidence")
+        gap = Gap("lifecycle", "rollouts", "no Pod and no status of a workload was read")
         judgements.append(CheckResult(not_looked_at=(gap,), looked=False))
     return answer(judgements)

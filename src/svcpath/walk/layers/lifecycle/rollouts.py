@@ -11,6 +11,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
 from svcpath.models.policies.selectors import label_selector_matches
+from svcpath.plural import count
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene
 from svcpath.walk.subjects.workloads import is_mine
@@ -27,7 +28,7 @@ def check(view: Scene, reply: Reply) -> CheckResult:
         findings.extend(_left(view, mine, leaving, terminating))
     phrase = ""
     if terminating and not findings:
-        phrase = f"{len(terminating)} endpoints terminating, new connections avoid them"
+        phrase = f"{count(len(terminating), 'endpoint')} terminating, new connections avoid {'it' if len(terminating) == 1 else 'them'}"
     elif not findings:
         statuses = [workload.fact for workload in mine if workload.fact.status.observed_generation is not None]
         if statuses or view.endpoints or view.pods:

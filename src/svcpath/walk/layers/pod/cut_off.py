@@ -40,6 +40,6 @@ def check(view: Scene, attempts: Reply) -> Asking[Mapping[str, Hypothesis]]:
                 "pod",
                 Confidence.SUPPORTED,
                 evidence,
-                disproof=Disproof(again, "ending at once, with whatever code"),
+                disproof=Disproof(again, "a command that ends at once, with any exit code, disproves it"),
             )
     return found

@@ -62,7 +62,7 @@ def check(view: Scene, attempts: Reply, cut_off: Mapping[str, Hypothesis]) -> Ch
 
 
 def lost(view: Scene, attempts: Reply) -> dict[str, tuple[EndpointView, Observation[Attempts]]]:
-    """Endpoints, by address, whose newest direct connection got no answer or was told that there is no way."""
+    """Endpoints, by address, whose newest direct connection got no answer or ended in no-route."""
     by_address = {endpoint.address: endpoint for endpoint in view.usable}
     found: dict[str, tuple[EndpointView, Observation[Attempts]]] = {}
     for (address, _, _), attempted in tried(view, attempts).items():
@@ -167,5 +167,7 @@ def _asked_by_datagram(view: Scene, found: Finding, address: str, port: int) -> 
         port=port,
     )
     first, *others = found.hypotheses
-    first = msgspec.structs.replace(first, disproof=Disproof(command, "printing an answer, whatever it says"))
+    first = msgspec.structs.replace(
+        first, disproof=Disproof(command, "an answer printed, whatever it says, disproves it")
+    )
     return msgspec.structs.replace(found, hypotheses=(first, *others))

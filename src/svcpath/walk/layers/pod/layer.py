@@ -58,7 +58,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
 
 
 def _client(request: Request) -> Asking[CheckResult]:
-    """A client that is named and not in the evidence: what its labels and addresses decide was not judged."""
+    """A client that is named and was not read: what its labels and addresses decide was not judged."""
     if not request.client_name:
         return CheckResult(looked=False)
     need = Need(Kind.POD, namespace=request.client_namespace, name=request.client_name, permission="get pods")
@@ -68,7 +68,7 @@ def _client(request: Request) -> Asking[CheckResult]:
     gap = Gap(
         "pod",
         f"what holds for the client {request.client_namespace}/{request.client_name} (policies, addresses, dnsPolicy)",
-        reply.why or "no such Pod in the evidence",
+        reply.why or "no such Pod was found",
         shell(
             "kubectl -n {namespace} get pod {client} -o yaml",
             namespace=request.client_namespace,

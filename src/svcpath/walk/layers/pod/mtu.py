@@ -34,13 +34,13 @@ class NodeRoutes(msgspec.Struct, frozen=True):
     observation: Observation[RoutingTables]
 
 
-class _Width(msgspec.Struct, frozen=True):
+class _Interface(msgspec.Struct, frozen=True):
     device: str
     size: int
     hop: NodeRoutes
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return f"{self.device} of node {self.hop.node} {self.size}"
 
 
@@ -49,15 +49,15 @@ def hypothesis(
 ) -> Hypothesis:
     """Whether an interface on the way to ``address`` is narrower than what the client sends."""
     pairs = [(here, sender, address), (here, address, sender), (there, sender, address), (there, address, sender)]
-    widths = [_width(*pair) for pair in pairs]
-    own = widths[0]
+    interfaces = [_interface(*pair) for pair in pairs]
+    own = interfaces[0]
     family = 6 if ":" in address else 4
     sent = own.size if own is not None else attempt.segment + _TCP[family] if attempt.segment else 0
-    known = [link for link in widths if link is not None]
-    narrow = [link for link in known if sent and link.size < sent]
+    known = [interface for interface in interfaces if interface is not None]
+    narrow = [interface for interface in known if sent and interface.size < sent]
     disproof = _disproof(view, address, (sent or 1500) - _ECHO[family])
     if narrow:
-        least = min(narrow, key=lambda link: link.size)
+        least = min(narrow, key=lambda interface: interface.size)
         return Hypothesis(
             f"{least.device} on node {least.hop.node} takes {least.size} bytes, the client's Pod sends up to {sent}, and the "
             "message that says so does not reach it",
@@ -71,7 +71,7 @@ def hypothesis(
     return Hypothesis(_CAUSE, "pod", Confidence.POSSIBLE, disproof=disproof)
 
 
-def _width(hop: NodeRoutes | None, target: str, source: str) -> _Width | None:
+def _interface(hop: NodeRoutes | None, target: str, source: str) -> _Interface | None:
     """Of the way from this node to ``target``; None where the tables do not tell."""
     if hop is None or family_of(target) != family_of(source):
         return None
@@ -79,16 +79,16 @@ def _width(hop: NodeRoutes | None, target: str, source: str) -> _Width | None:
     if led.open or led.dead or led.route is None or not led.route.device:
         return None
     size = led.route.mtu or hop.tables.mtus.get(led.route.device, 0)
-    return _Width(led.route.device, size, hop) if size else None
+    return _Interface(led.route.device, size, hop) if size else None
 
 
-def _evidence(widths: list[_Width]) -> tuple[Evidence, ...]:
+def _evidence(interfaces: list[_Interface]) -> tuple[Evidence, ...]:
     """One line a node."""
-    by_node: dict[str, list[_Width]] = {}
-    for link in widths:
-        by_node.setdefault(link.hop.node, []).append(link)
+    by_node: dict[str, list[_Interface]] = {}
+    for interface in interfaces:
+        by_node.setdefault(interface.hop.node, []).append(interface)
     return tuple(
-        Evidence(f"MTU: {', '.join(dict.fromkeys(link.said for link in mine))}", mine[0].hop.observation)
+        Evidence(f"MTU: {', '.join(dict.fromkeys(interface.text for interface in mine))}", mine[0].hop.observation)
         for mine in by_node.values()
     )
 
@@ -102,5 +102,5 @@ def _disproof(view: Scene, address: str, size: int) -> Disproof:
             size=size,
             address=address,
         ),
-        "printing replies",
+        "replies printed disprove it",
     )

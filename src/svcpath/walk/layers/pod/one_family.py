@@ -68,7 +68,7 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
         share="all new connections over IPv4",
     )
     first, *others = made.hypotheses
-    disproof = Disproof(command, f"listing the socket on port {port} without v6only:1")
+    disproof = Disproof(command, f"the socket on port {port} listed without v6only:1 disproves it")
     return CheckResult(
         findings=(
             msgspec.structs.replace(made, hypotheses=(msgspec.structs.replace(first, disproof=disproof), *others)),

@@ -111,9 +111,9 @@ def _ingress(
     port: int,
 ) -> Decision:
     if client is None:
-        # Without a client only a policy that lets nobody in on this port is a finding.
-        nobody = Peer("", {}, (), {})
-        decision = ingress(policies, pod, nobody, protocol, port)
+        # Without a client only a policy that lets nothing in on this port is a finding.
+        stranger = Peer("", {}, (), {})
+        decision = ingress(policies, pod, stranger, protocol, port)
         open_rules = any(rule for policy in decision.policies for rule in policy.spec.ingress or ())
         return Decision(decision.allowed is not False or open_rules, decision.policies)
     peer = Peer(

@@ -127,12 +127,12 @@ def _dead(hop: _Hop, target: str, source: str, who: str, tried: Evidence) -> Fin
     return finding(
         "SP507",
         Status.FAIL,
-        f"node {hop.node} has no way to {target} ({who}): {reason}",
+        f"node {hop.node} has no working route to {target} ({who}): {reason}",
         evidence=(Evidence(f"{hop.node}: {reason}", hop.observation), tried),
         # An explicit route names the address; that none fits leaves room for a table that was not shown.
         confidence=Confidence.PROVEN if led.route is not None else Confidence.SUPPORTED,
         cause=f"node {hop.node}: {reason}",
-        remedy=f"On node {hop.node} remove that route, or let the network plugin write its own anew.",
+        remedy=f"On node {hop.node} remove that route, or let the network plugin write its own again.",
         share=f"packets through {hop.node} to {target}",
         node=hop.node,
         address=target,

@@ -12,6 +12,7 @@ from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.plural import count
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod import direct, routes
 from svcpath.walk.scene import Scene, host_port
@@ -46,7 +47,7 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
                 "SP508",
                 Status.FAIL,
                 f"{place} ({who}) answers a small request, but a request of {attempt.padded} bytes in {size} is lost on the "
-                f"way in {len(lost)} of {len(lost)} attempts{unheard}",
+                f"way in {len(lost)} of {count(len(lost), 'attempt')}{unheard}",
                 evidence=(
                     Evidence(f"{attempt.client} to {place}, {attempt.padded} bytes: no answer{unheard}", observed),
                     Evidence(

@@ -7,6 +7,8 @@ False is written by the node's own kubelet: that node is alive.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Node
 from svcpath.evidence.facts.need import Kind, Need
@@ -14,6 +16,8 @@ from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.percent import percent
+from svcpath.plural import count
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import EndpointView, Scene
@@ -27,8 +31,8 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     hosts = [endpoint.who for endpoint in view.usable if endpoint.pod and endpoint.pod.fact.spec.host_network]
     phrase = f"{', '.join(hosts[:2])} in the node's network" if hosts else ""
     if not phrase and looked and not findings:
-        count = len({endpoint.who for endpoint in view.usable if endpoint.pod})
-        phrase = f"{count} Pod{'' if count == 1 else 's'} running"
+        pods = len({endpoint.who for endpoint in view.usable if endpoint.pod})
+        phrase = f"{count(pods, 'Pod')} running"
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(findings) or looked)
 
 
@@ -46,12 +50,12 @@ def _answering(attempts: Reply) -> set[str]:
     return {address for address, taken in newest.items() if taken}
 
 
-Told = dict[str, tuple[str, Observation[object]]]
+_Reasons = dict[str, tuple[str, Observation[object]]]
 
 
 def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) -> list[Finding]:
-    silent: Told = {}
-    unwell: Told = {}
+    silent: _Reasons = {}
+    unwell: _Reasons = {}
     for observed in nodes.present:
         node: Node = observed.fact
         ready = next((condition for condition in node.status.conditions or () if condition.type == "Ready"), None)
@@ -73,7 +77,6 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
     if not lost:
         return _unwell(view, unwell)
     total = len(view.usable)
-    percent = round(100 * len(lost) / total)
     names = list(dict.fromkeys(endpoint.endpoint.node_name or "" for endpoint in lost))
     backends = ", ".join(endpoint.address for endpoint in lost[:4])
     # A bare NotReady in a list of nodes may be the node's own word: then it is not silent, and its Pods may answer.
@@ -82,8 +85,8 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
         finding(
             "SP504",
             Status.FAIL,
-            f"node {', '.join(names)} {what}: {silent[names[0]][0]}; the slice is old and still lists {backends} "
-            f"on it, expect {percent}% timeouts until it is marked NotReady and the slice follows",
+            f"node {', '.join(names)} {what}: {silent[names[0]][0]}; the slice still lists {backends} "
+            f"on it, expect timeouts of {percent(Fraction(len(lost), total))} of new connections until it is marked NotReady and the slice follows",
             evidence=(
                 *(Evidence(f"node {name}: {silent[name][0]}", silent[name][1]) for name in names[:3]),
                 *(
@@ -96,13 +99,13 @@ def _dead_nodes(view: Scene, nodes: Reply, reports: Reply, answering: set[str]) 
             ),
             confidence=Confidence.SUPPORTED,
             details=("the data plane follows the slice and is right",),
-            share=f"{len(lost)} of {total} backends",
+            share=f"{len(lost)} of {count(total, 'backend')}",
             node=names[0],
         )
     ]
 
 
-def _unwell(view: Scene, unwell: Told) -> list[Finding]:
+def _unwell(view: Scene, unwell: _Reasons) -> list[Finding]:
     """The node's own kubelet says NotReady: it is alive, and its Pods may go on answering."""
     there = [endpoint for endpoint in view.usable if (endpoint.endpoint.node_name or "") in unwell]
     if not there:
@@ -116,7 +119,7 @@ def _unwell(view: Scene, unwell: Told) -> list[Finding]:
             f"node {name} reports itself not ready: {unwell[name][0]}; {places} on it may stop answering and leave the slice",
             evidence=(Evidence(f"node {name}: {unwell[name][0]}", unwell[name][1]),),
             confidence=Confidence.POSSIBLE,
-            share=f"{len(there)} of {len(view.usable)} backends",
+            share=f"{len(there)} of {count(len(view.usable), 'backend')}",
             node=name,
         )
     ]
@@ -158,11 +161,11 @@ def _dead_pods(view: Scene) -> list[Finding]:
         finding(
             "SP505",
             Status.FAIL,
-            f"{len(bad)} of {len(view.usable)} backends do not run: {listed}"
+            f"{len(bad)} of {len(view.usable)} {'backend' if len(view.usable) == 1 else 'backends'} {'does' if len(bad) == 1 else 'do'} not run: {listed}"
             + (" (published before they are ready, as the Service asks)" if published else ""),
             evidence=tuple(Evidence(f"Pod {endpoint.who}: {why}", endpoint.pod) for endpoint, why in bad[:3]),
             confidence=Confidence.PROVEN,
-            share=f"{len(bad)} of {len(view.usable)} backends",
+            share=f"{len(bad)} of {count(len(view.usable), 'backend')}",
             namespace=view.request.namespace,
             pod=bad[0][0].who,
         )

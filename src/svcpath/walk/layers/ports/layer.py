@@ -19,7 +19,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
     if service is None:
         # The slices carry the ports that the controller resolved: whether anything listens there is seen without it.
-        gap = Gap("ports", "the Service's own ports", "no Service in the evidence", "kubectl get services -A -o yaml")
+        gap = Gap("ports", "the Service's own ports", "no Service was read", "kubectl get services -A -o yaml")
         listened = listening.check(view, tables, attempts)
         return answer([CheckResult(not_looked_at=(gap,), looked=False), listened])
     judgements = [named.check(view), slice_ports.check(view), listening.check(view, tables, attempts)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.plural import count
 from svcpath.walk.ask import Reply
 from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.layers.ports.undeclared import undeclared
@@ -40,8 +41,9 @@ def check(view: Scene, tables: Tables, attempts: Reply) -> CheckResult:
             findings.extend(found_suspicion)
             gaps.append(gap)
         elif all(link.reach is Reach.LISTENS for link in links):
+            pods = count_pods(links)
             phrases.append(
-                f"{port.port}/{port.protocol}: {count_pods(links)} of {count_pods(links)} Pods listen on {numbers(links)}"
+                f"{port.port}/{port.protocol}: {pods} of {count(pods, 'Pod')} {'listens' if pods == 1 else 'listen'} on {numbers(links)}"
             )
     return CheckResult(tuple(findings), tuple(gaps), ", ".join(phrases), looked=looked or bool(findings))
 
@@ -66,7 +68,7 @@ def _judge(view: Scene, port: ServicePort, links: list[Link]) -> list[Finding]:
         proven = all(link.complete for link in bad)
         # A mesh's proxy may lead the port to another address of the Pod.
         meshed = any(mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None) for link in bad)
-        pods = f"{count_pods(bad)} of {count_pods(known)} Pods"
+        pods = f"{count_pods(bad)} of {count(count_pods(known), 'Pod')}"
         share = "" if len(bad) == len(links) else f"{len(bad)} of {len(links)} backends"
         families = {link.endpoint.family for link in bad}
         if (

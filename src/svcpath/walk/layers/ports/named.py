@@ -6,6 +6,7 @@ from svcpath.evidence.facts.kubernetes import Pod, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.plural import count
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.selectors import as_text
 from svcpath.walk.subjects.target_ports import declared, is_named, named_ports, target_port
@@ -29,31 +30,31 @@ def check(view: Scene) -> CheckResult:
 
 def _lookup(view: Scene, port: ServicePort, pods: list[Observation[Pod]]) -> list[Finding]:
     name = str(port.target_port)
-    having = [pod for pod in pods if target_port(pod.fact, port) is not None]
-    lacking = [pod for pod in pods if target_port(pod.fact, port) is None]
+    with_name = [pod for pod in pods if target_port(pod.fact, port) is not None]
+    without = [pod for pod in pods if target_port(pod.fact, port) is None]
     values = {
         "namespace": view.request.namespace,
         "selector": as_text((view.service.spec.selector if view.service else None) or {}),
         "target": name,
         "protocol": port.protocol,
     }
-    if lacking and not having:
-        return [_missing(view, port, lacking, values)]
+    if without and not with_name:
+        return [_missing(view, port, without, values)]
     findings = []
-    if lacking:
-        gone = ", ".join(pod.fact.name for pod in lacking[:4])
+    if without:
+        gone = ", ".join(pod.fact.name for pod in without[:4])
         findings.append(
             finding(
                 "SP402",
                 Status.WARN,
-                f'targetPort name "{name}" is missing in {len(lacking)} of {len(pods)} Pods ({gone}): '
+                f'targetPort name "{name}" is missing in {len(without)} of {count(len(pods), "Pod")} ({gone}): '
                 "they get no connections",
-                evidence=tuple(Evidence(_declares(pod.fact), pod) for pod in (*lacking[:3], *having[:1])),
+                evidence=tuple(Evidence(_declares(pod.fact), pod) for pod in (*without[:3], *with_name[:1])),
                 confidence=Confidence.PROVEN,
-                names={**values, "pod": lacking[0].fact.name},
+                names={**values, "pod": without[0].fact.name},
             )
         )
-    for pod in having:
+    for pod in with_name:
         numbers = named_ports(pod.fact, name, port.protocol)
         if len(numbers) > 1:
             rest = ", ".join(str(number) for number in numbers[1:])
@@ -91,12 +92,12 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
     elif early := next((_early(pod.fact, name) for pod in pods if _early(pod.fact, name)), ""):
         sentence += f"; init container {early} has it, and ends before the Pod runs (no restartPolicy: Always)"
     if view.ready:
-        sentence += f"; {len(view.ready)} ready addresses, {len(usable)} usable (no port)"
-    mend = f"name the port {name} in the Pod template"
+        sentence += f"; {count(len(view.ready), 'ready address')}, {len(usable)} usable (no port)"
+    fix = f"name the port {name} in the Pod template"
     if numbers:
-        mend += f", or use {' or '.join(str(number) for number in numbers[:3])} as targetPort"
+        fix += f", or use {' or '.join(str(number) for number in numbers[:3])} as targetPort"
     if names:
-        mend += f" (the Pods name {', '.join(names[:4])})"
+        fix += f" (the Pods name {', '.join(names[:4])})"
     return finding(
         "SP401",
         Status.FAIL if not usable else Status.WARN,
@@ -115,7 +116,7 @@ def _missing(view: Scene, port: ServicePort, pods: list[Observation[Pod]], value
             ),
         ),
         confidence=Confidence.PROVEN if view.slices and not usable else Confidence.SUPPORTED,
-        remedy=mend,
+        remedy=fix,
         share="all new connections",
         names=values,
     )

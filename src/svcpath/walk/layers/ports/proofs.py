@@ -7,6 +7,7 @@ import ipaddress
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.findings.finding import Evidence
+from svcpath.plural import count
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.sockets import Link, is_open
 
@@ -20,10 +21,10 @@ def evidence(view: Scene, port: ServicePort, bad: list[Link]) -> tuple[Evidence,
     for link in bad:
         if link.endpoint.slice.name not in seen:
             seen.add(link.endpoint.slice.name)
-            count = len(link.endpoint.slice.endpoints or ())
+            size = count(len(link.endpoint.slice.endpoints or ()), "endpoint")
             evidence.append(
                 Evidence(
-                    f"EndpointSlice {link.endpoint.slice.name}: {link.port}/{link.protocol}, {count} endpoints",
+                    f"EndpointSlice {link.endpoint.slice.name}: {link.port}/{link.protocol}, {size}",
                     link.endpoint.observation,
                 )
             )

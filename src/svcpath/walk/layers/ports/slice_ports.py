@@ -9,6 +9,7 @@ from svcpath.evidence.facts.kubernetes import EndpointPort, EndpointSlice, Servi
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.plural import count
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.slices import CONTROLLER
 from svcpath.walk.subjects.target_ports import is_named, target_port
@@ -61,7 +62,7 @@ def _join(view: Scene, port: ServicePort, filled: list[Observation[EndpointSlice
     candidates = [slice_ for slice_ in filled if any(entry.port is not None for entry in slice_.fact.ports or ())]
     if not candidates:
         if is_named(port) and view.selected:
-            return []  # named.py says which Pods lack the name
+            return []  # named.py says which Pods do not have the name
         return [_portless(view, port, filled)]
     slice_ = candidates[0]
     other = next(entry for entry in slice_.fact.ports or () if entry.port is not None)
@@ -124,7 +125,7 @@ def _portless(view: Scene, port: ServicePort, filled: list[Observation[EndpointS
         "SP411",
         Status.FAIL,
         f"slices {names} carry no port for Service port {port.port}/{port.protocol}{target}: "
-        f"{len(view.ready)} ready addresses, 0 usable (no port)",
+        f"{count(len(view.ready), 'ready address')}, 0 usable (no port)",
         evidence=tuple(Evidence(f"slice {slice_.fact.name}: ports empty", slice_) for slice_ in filled[:3]),
         confidence=Confidence.PROVEN,
         share="all new connections",
@@ -139,8 +140,8 @@ def _none_ready(view: Scene, port: ServicePort, joined: list[Observation[Endpoin
     return finding(
         "SP411",
         Status.FAIL,
-        f"{len(view.usable)} ready endpoints carry no port for Service port {port.port}/{port.protocol}, and none that carries "
-        f"it is ready ({', '.join(waiting[:3])}): no backend",
+        f"no ready endpoint ({len(view.usable)} in all) carries a port for Service port {port.port}/{port.protocol}, and none that "
+        f"carries it is ready ({', '.join(waiting[:3])}): no backend",
         evidence=tuple(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in joined[:3]),
         confidence=Confidence.PROVEN,
         share="all new connections",
@@ -168,7 +169,11 @@ def _numbers(view: Scene, port: ServicePort) -> list[Finding]:
             continue
         by = endpoint.slice.managed_by
         lag = (
-            "the slice lags the Service or the Pod" if by == CONTROLLER else f"the slice is managed by {by or 'nobody'}"
+            "the slice is behind the Service or the Pod"
+            if by == CONTROLLER
+            else f"the slice is managed by {by}"
+            if by
+            else "the slice says of no controller that it manages it"
         )
         return [
             finding(

@@ -1,4 +1,4 @@
-"""Sockets that nobody looked at: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
+"""Sockets that were not looked at: what the Pods declare and probe is a hint, one way or the other, and proves nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import Confidence, Evidence, Finding, Gap, Status
 from svcpath.findings.shell import shell
+from svcpath.plural import count
 from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.probed_ports import probed
@@ -22,7 +23,7 @@ def undeclared(
     command = shell("kubectl -n {namespace} exec {pod} -- cat {tables}", **names)
     who = list(dict.fromkeys(link.endpoint.who for link in unknown))
     pods = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
-    why = "no socket list in the evidence"
+    why = "no socket list was read"
     if all(link.reach is Reach.HALF for link in unknown):
         why = f"only {link.protocol.lower()} was looked at, and an IPv6 wildcard in {link.protocol.lower()}6 takes IPv4 too"
     elif all(link.reach is Reach.DOUBTED for link in unknown):
@@ -62,7 +63,7 @@ def _half(view: Scene, port: ServicePort, halves: list[Link], known: int) -> Fin
     return finding(
         "SP403" if declared_elsewhere else "SP410",
         Status.FAIL if declared_elsewhere else Status.INCONCLUSIVE,
-        f"no IPv4 socket takes {numbers(halves)}/{link.protocol} in {count_pods(halves)} Pods{listen}; "
+        f"no IPv4 socket takes {numbers(halves)}/{link.protocol} in {count(count_pods(halves), 'Pod')}{listen}; "
         f"{table}6, where a wildcard takes IPv4 too, was not looked at",
         evidence=evidence(view, port, halves),
         confidence=Confidence.SUPPORTED if declared_elsewhere else Confidence.POSSIBLE,

@@ -1,4 +1,4 @@
-"""What is said of Pods that can't be reached on their port: the sentence, what it implies, and what would mend it."""
+"""What is said of Pods that can't be reached on their port: the sentence, what it implies, and what would fix it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def details(reach: Reach, link: Link) -> tuple[str, ...]:
     lines = []
     proxy = mesh_proxy(link.endpoint.pod.fact if link.endpoint.pod else None)
     if proxy and reach in (Reach.NOTHING, Reach.LOOPBACK, Reach.OTHER_ADDRESS):
-        return (f"{proxy} takes connections to the Pod and finds nobody behind: a reset or a 503, not a refusal",)
+        return (
+            f"{proxy} takes connections to the Pod and finds no listener behind it: a reset or a 503, not a refusal",
+        )
     if reach in (Reach.LOOPBACK, Reach.OTHER_ADDRESS):
         lines.append("Service, slice and port agree")
         lines.append("a direct connection to the Pod's address is refused too, so the data plane is not the cause")

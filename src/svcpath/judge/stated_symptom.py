@@ -64,4 +64,4 @@ def gap(request: Request) -> tuple[Gap, ...]:
     if not request.symptom or recognise(request.symptom) is not None:
         return ()
     what = f'the symptom "{request.symptom}"'
-    return (Gap("evidence", what, "of no known kind: it is no error of a lookup or of a connection"),)
+    return (Gap("evidence", what, "unrecognized: it is no error of a lookup or of a connection"),)
