@@ -7,6 +7,9 @@
     │   ├── FormatError         text or bytes that don't parse, with line and column
     │   ├── TooLarge            above the stated limit of its kind
     │   ├── SourceUnavailable   a cluster, node or file that can't be reached
+    │   │   ├── ClusterUnreachable   no connection to the API server
+    │   │   ├── CertificateRefused   its certificate, or the client's, is not accepted
+    │   │   └── CredentialsRefused   no valid credentials, or the API server takes them for no one's (401)
     │   └── LabError            of svcpath-lab: the practice cluster can't do what was asked
     └── ModelError              a model was given what it can't work on (a caller's mistake)
 
@@ -60,6 +63,18 @@ class TooLarge(EvidenceError):
 
 class SourceUnavailable(EvidenceError):
     """A source that can't be reached at all: API server, node, directory."""
+
+
+class ClusterUnreachable(SourceUnavailable):
+    """No connection to the API server: a wrong address, a firewall, a proxy, or it is down."""
+
+
+class CertificateRefused(SourceUnavailable):
+    """A certificate of the connection is not accepted: a wrong authority or name, expired, or it can't be read."""
+
+
+class CredentialsRefused(SourceUnavailable):
+    """The kubeconfig gives no valid credentials, or the API server takes them for no one's (401)."""
 
 
 class ModelError(SvcpathError):

@@ -19,7 +19,7 @@ Say what this machine, the kubeconfig's account and the cluster lack for a full 
 
 Exit code: 0 nothing lacks, 1 something does."""
 
-_LIBRARIES = (("kubernetes_asyncio", "a running cluster can't be asked: pip install 'svcpath[kube]'"),)
+_LIBRARIES = (("aiohttp", "a running cluster can't be asked: pip install 'svcpath[kube]'"),)
 
 
 def doctor(
@@ -42,7 +42,7 @@ def _findings(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
     for name, lack in _LIBRARIES:
         found = importlib.util.find_spec(name) is not None
         yield ("✔", f"library {name}") if found else ("✖", f"library {name} lacks: {lack}")
-    if importlib.util.find_spec("kubernetes_asyncio") is not None:
+    if importlib.util.find_spec("aiohttp") is not None:
         yield from _cluster(flags)
 
 

@@ -146,8 +146,6 @@ def cluster(flags: ClusterFlags) -> Iterator[ClusterSource]:
             probes=flags.max_probes if not flags.extra else 1_000_000, execs=200 if not flags.extra else 100_000
         ),
     )
-    # While this thread imports the rest, the one that talks to the cluster is not to wait long for its turn.
-    sys.setswitchinterval(0.001)
     with ClusterSource(access, options) as source:
         yield source
 

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from svcpath.errors import SourceUnavailable, UnknownTarget
+from svcpath.errors import CertificateRefused, ClusterUnreachable, CredentialsRefused, SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.connections import Attempts
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
@@ -71,8 +71,8 @@ class ClusterSource:
         try:
             self.version = await server_version(client)
         except ApiTrouble as error:
-            if error.status == 0 or error.status == 401:
-                raise SourceUnavailable(f"{error} (context {client.context or 'in-cluster'})") from error
+            if error.status in (0, 401):
+                raise _unusable(error, client.context or "in-cluster") from error
         self._objects = ObjectReader(client)
         self._execs = Execs(client, self.options.execs, self.options.limits)
         self._ahead = Ahead(self._meet)
@@ -226,3 +226,8 @@ class ClusterSource:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _unusable(error: ApiTrouble, context: str) -> SourceUnavailable:
+    kind = CertificateRefused if error.certificate else ClusterUnreachable
+    return (CredentialsRefused if error.reason is Reason.DENIED else kind)(f"{error} (context {context})")

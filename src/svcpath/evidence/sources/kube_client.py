@@ -1,7 +1,7 @@
 """Talks to one API server: reads, lists in pages, logs and execs, each bounded in time and bytes.
 
-kubernetes_asyncio reads the kubeconfig (contexts, exec plugins, in-cluster accounts) and sets up TLS; bodies stay bytes.
-It is imported late, for it costs half a second. Everything that goes wrong leaves as one ApiTrouble with the reason in
+kubeconfig.py says where the cluster is, credentials.py who asks, connection.py sets up TLS; bodies stay bytes. aiohttp is
+imported late, for it costs a quarter of a second. Everything that goes wrong leaves as one ApiTrouble with the reason in
 words, and nothing waits longer than the time that is left of the whole look. What an exec's frames hold is in kube_exec.py.
 """
 
@@ -13,16 +13,20 @@ import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from svcpath.errors import SourceUnavailable, UsageError
+from svcpath.errors import SourceUnavailable
 from svcpath.evidence.facts.observation import Reason, Trouble
+from svcpath.evidence.sources import kubeconfig
+from svcpath.evidence.sources.connection import Connection, why_tls
+from svcpath.evidence.sources.credentials import Credentials
 from svcpath.evidence.sources.kube_exec import ApiStatus, Executed, Stream
-from svcpath.evidence.sources.kube_library import library
+
+if TYPE_CHECKING:
+    import multidict
 
 #: Requests and execs under way at one time. Each has a connection, and a handshake costs the server more than most requests.
 PARALLEL, EXECS = 8, 12
@@ -33,10 +37,14 @@ MAX_BODY = 64 * 1024 * 1024
 
 
 class ApiTrouble(SourceUnavailable):
-    """A request that did not end well. ``status`` is the HTTP status, 0 when there was no response."""
+    """A request that did not end well. ``status`` is the HTTP status, 0 when there was no response; ``certificate``: TLS
+    failed."""
 
-    def __init__(self, message: str, reason: Reason | None = None, *, status: int = 0) -> None:
+    def __init__(
+        self, message: str, reason: Reason | None = None, *, status: int = 0, certificate: bool = False
+    ) -> None:
         super().__init__(message)
+        self.certificate = certificate
         self.status = status
         self.reason = reason or (Reason.DENIED if status in (401, 403) else Reason.FAILED)
 
@@ -74,61 +82,25 @@ class KubeClient:
     at: str = ""
     skew: float = 0.0
     _deadline: float = 0.0
-    _rest: Any = None
-    _configuration: Any = None
+    _login: kubeconfig.Login | None = None
+    _credentials: Credentials | None = None
+    _connection: Connection | None = None
     _requests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
     _execs: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXECS))
 
     async def connect(self) -> None:
-        """Read the configuration. Raises UsageError for a context that is not there, SourceUnavailable without any."""
+        """Read the kubeconfig and get the credentials. Raises UsageError for a context that is not there,
+        SourceUnavailable where there is none that can be used."""
         self._deadline = time.monotonic() + self.access.timeout
-        try:
-            parts = library()
-        except ImportError as error:
-            raise UsageError("a live cluster needs kubernetes_asyncio: pip install 'svcpath[kube]'") from error
-        # A plain Configuration: the class's metaclass would hand out a shared default.
-        configuration = type.__call__(parts.configuration)
-        config = parts.config
-        named = self.access.kubeconfig or None
-        try:
-            if named is None and not _has_kubeconfig() and _in_cluster():
-                config.load_incluster_config(client_configuration=configuration)
-                self.namespace = _own_namespace()
-            elif named is None and not _has_kubeconfig():
-                raise _configuration_error("", self.access)
-            else:
-                loader = await asyncio.wait_for(
-                    config.load_kube_config(
-                        config_file=named,
-                        context=self.access.context or None,
-                        client_configuration=configuration,
-                        persist_config=False,
-                    ),
-                    self.access.timeout,
-                )
-                current: Any = loader.current_context or {}
-                self.context = str(current.get("name", ""))
-                inner = current.get("context")
-                held = getattr(inner, "value", inner) or {}
-                self.namespace = str(held.get("namespace") or "default")
-        except TimeoutError as error:
-            raise SourceUnavailable(
-                f"the kubeconfig's credential plugin did not end in {self.access.timeout:g} s"
-            ) from error
-        except config.ConfigException as error:
-            raise _configuration_error(str(error), self.access) from error
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise SourceUnavailable(f"the kubeconfig can't be used: {error}") from error
-        self.server = str(configuration.host).rstrip("/")
-        try:
-            self._rest = parts.transport(configuration, maxsize=PARALLEL + EXECS)
-        except (OSError, ssl.SSLError) as error:
-            raise SourceUnavailable(f"the kubeconfig's certificates can't be used: {error}") from error
-        self._configuration = configuration
+        found = kubeconfig.login(self.access.kubeconfig, self.access.context)
+        self.server, self.context, self.namespace = found.cluster.server.rstrip("/"), found.context, found.namespace
+        self._login = found
+        self._credentials = Credentials(found, self.access.timeout)
+        self._connection = await Connection.open(found.cluster, self._credentials, PARALLEL + EXECS)
 
     async def close(self) -> None:
-        if self._rest is not None:
-            await self._rest.close()
+        if self._connection is not None:
+            await self._connection.close()
 
     def remaining(self) -> float:
         """Seconds that are left of the whole look."""
@@ -159,6 +131,24 @@ class KubeClient:
         most: float = ONE_REQUEST,
     ) -> bytes:
         """The body of one request, in at most ``most`` seconds. Raises ApiTrouble."""
+        try:
+            return await self._once(method, path, query, body, content_type, most)
+        except ApiTrouble as error:
+            # A plugin's credential can be revoked before it expires.
+            if error.status != 401 or self._credentials is None or not self._credentials.renewable:
+                raise
+            self._credentials.forget()
+            return await self._once(method, path, query, body, content_type, most)
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        query: Sequence[tuple[str, str]],
+        body: bytes | None,
+        content_type: str,
+        most: float,
+    ) -> bytes:
         import aiohttp
 
         url = self.server + path + ("?" + urlencode(query) if query else "")
@@ -174,8 +164,8 @@ class KubeClient:
             async with (
                 self._requests,
                 asyncio.timeout(seconds),
-                self._rest.pool_manager.request(
-                    method, url, headers=headers, data=body, proxy=self._rest.proxy, **self._tls()
+                self._open().session.request(
+                    method, url, headers=headers, data=body, **self._open().options
                 ) as response,
             ):
                 self._clock(response.headers.get("Date", ""))
@@ -185,6 +175,10 @@ class KubeClient:
                 return content
         except TimeoutError as error:
             raise ApiTrouble(f"no answer from the API server in {seconds:.0f} s", Reason.TIMED_OUT) from error
+        except (aiohttp.ClientSSLError, ssl.SSLError) as error:
+            raise ApiTrouble(
+                f"the API server {self.server}: {why_tls(error)}", Reason.FAILED, certificate=True
+            ) from error
         except aiohttp.ClientPayloadError as error:
             raise ApiTrouble("the API server's answer was cut off") from error
         except aiohttp.ClientError as error:
@@ -220,13 +214,12 @@ class KubeClient:
             async with (
                 self._execs,
                 asyncio.timeout(seconds),
-                self._rest.pool_manager.ws_connect(
+                self._open().session.ws_connect(
                     url,
                     headers=await self._headers(),
                     protocols=("v5.channel.k8s.io", "v4.channel.k8s.io"),
-                    proxy=self._rest.proxy,
                     max_msg_size=limit,
-                    **self._tls(),
+                    **self._open().options,
                 ) as socket,
             ):
                 async for message in socket:
@@ -250,21 +243,35 @@ class KubeClient:
         cut = Trouble(Reason.FAILED, "the exec stream was cut off")
         return stream.ended(None if stream.status is not None else cut)
 
-    async def _headers(self) -> dict[str, str]:
-        headers = {"User-Agent": "svcpath"}
-        settings = await self._configuration.auth_settings()
-        token = settings.get("BearerToken")
-        if token and token["value"]:
-            headers["Authorization"] = token["value"]
-        if self.access.impersonate:
-            headers["Impersonate-User"] = self.access.impersonate
-        for group in self.access.as_groups:
-            headers["Impersonate-Group"] = group
-        return headers
+    def _open(self) -> Connection:
+        if self._connection is None:
+            raise ApiTrouble("not connected")
+        return self._connection
 
-    def _tls(self) -> dict[str, Any]:
-        name = self._rest.server_hostname
-        return {"server_hostname": name} if name else {}
+    async def _headers(self) -> multidict.CIMultiDict[str]:
+        import multidict
+
+        assert self._credentials is not None
+        assert self._login is not None
+        headers: multidict.CIMultiDict[str] = multidict.CIMultiDict({"User-Agent": "svcpath"})
+        try:
+            if authorization := await self._credentials.authorization():
+                headers["Authorization"] = authorization
+            await self._open().refresh(self._credentials)
+        except SourceUnavailable as error:
+            raise ApiTrouble(str(error), Reason.DENIED) from error
+        user = self._login.user
+        if name := self.access.impersonate or user.impersonate:
+            headers["Impersonate-User"] = name
+            own = not self.access.impersonate
+            for group in self.access.as_groups or (user.as_groups or () if own else ()):
+                headers.add("Impersonate-Group", group)
+            if own and user.as_uid:
+                headers["Impersonate-Uid"] = user.as_uid
+            for key, values in (user.as_user_extra or {}).items() if own else ():
+                for value in values:
+                    headers.add(f"Impersonate-Extra-{quote(key, safe='')}", value)
+        return headers
 
     def _clock(self, date: str) -> None:
         if not date:
@@ -288,7 +295,8 @@ async def _bounded(response: Any, path: str) -> bytes:
 
 _WORDS = {
     400: "the API server calls it a bad request",
-    401: "not logged in: the API server takes the credentials for nobody's",
+    401: "not logged in: the API server takes the credentials for no one's (the token or the client certificate may have "
+    "expired: log in again, then kubectl auth whoami)",
     403: "forbidden",
     404: "not found",
     410: "the list's continuation is too old (410)",
@@ -309,33 +317,3 @@ def _message(status: int, content: bytes) -> str:
 
 def _short(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:200]
-
-
-def _has_kubeconfig() -> bool:
-    import os
-
-    return bool(os.environ.get("KUBECONFIG")) or Path("~/.kube/config").expanduser().exists()
-
-
-_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-
-
-def _in_cluster() -> bool:
-    return (_ACCOUNT / "token").exists()
-
-
-def _own_namespace() -> str:
-    try:
-        return (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip() or "default"
-    except OSError:
-        return "default"
-
-
-def _configuration_error(message: str, access: Access) -> Exception:
-    if access.context and ("context" in message.lower() or access.context in message):
-        return UsageError(f"no context {access.context!r} in the kubeconfig: kubectl config get-contexts lists them")
-    if not access.kubeconfig and not _has_kubeconfig():
-        return UsageError(
-            "no evidence and no kubeconfig: give files or folders with --evidence PATH, or set KUBECONFIG"
-        )
-    return SourceUnavailable(f"no cluster: {message} (give --evidence PATH, or a kubeconfig)")
