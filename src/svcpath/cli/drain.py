@@ -9,7 +9,7 @@ import typer
 
 from svcpath.cli import drain_run, output
 from svcpath.cli.exits import ExitCode
-from svcpath.cli.seconds import seconds
+from svcpath.cli.seconds import at_least, seconds
 from svcpath.errors import UsageError
 
 app = typer.Typer(
@@ -123,7 +123,10 @@ def watch(
         typer.Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
     ] = 0.0,
     interval: Annotated[
-        float, typer.Option("--interval", min=0.05, help="Seconds between two readings of a node's table.")
+        float,
+        typer.Option(
+            "--interval", parser=at_least(0.05), metavar="TIME", help="Time between two readings of a node's table."
+        ),
     ] = 0.2,
     sample_from: Annotated[str, typer.Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
     container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",

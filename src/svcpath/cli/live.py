@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from svcpath.errors import UsageError
+from svcpath import durations
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.source import Source
 
@@ -81,8 +80,6 @@ Evidence = Annotated[
 NODE_IMAGE = "registry.k8s.io/kube-proxy:v1.35.4"
 DEBUG_IMAGE = "docker.io/library/busybox:1.37-musl"
 
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
-
 
 class ClusterFlags(msgspec.Struct, frozen=True):
     """The cluster flags of one call."""
@@ -102,15 +99,8 @@ class ClusterFlags(msgspec.Struct, frozen=True):
 
 
 def seconds(text: str) -> float:
-    """A duration as users write it: 90, 60s, 2m, 1h30m. Raises UsageError."""
-    match = _DURATION.fullmatch(text.strip())
-    if not text.strip() or match is None:
-        raise UsageError(f"{text!r} is no duration: write 90, 60s, 2m or 1h30m")
-    hours, minutes, rest = match.groups()
-    total = int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(rest or 0)
-    if not 0 < total <= 24 * 3600:
-        raise UsageError(f"{text!r}: give more than nothing and at most a day")
-    return total
+    """A duration of more than nothing and at most a day. Raises UsageError."""
+    return durations.seconds(text, least=0.001, most=durations.DAY)
 
 
 def recorded(paths: Sequence[Path]) -> Source:

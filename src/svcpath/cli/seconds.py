@@ -1,39 +1,29 @@
-"""Lengths of time on the command line: a number of seconds, or a duration as Go and Kubernetes write it (500ms, 30s, 1m30s)."""
+"""Durations as a parser of options: an error names the option."""
 
 from __future__ import annotations
 
-import math
-import re
+from collections.abc import Callable
 
 import typer
 
-_PARTS = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h)")
-_UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-#: Ten years; nothing longer is meant.
-_MOST = 315_360_000.0
+from svcpath import durations
+from svcpath.errors import UsageError
 
 
 def seconds(text: str | float) -> float:
-    """Seconds of an option. Raises typer.BadParameter."""
-    if isinstance(text, float | int):
-        return float(text)
-    found = _plain(text) if re.fullmatch(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?", text) else _duration(text)
-    if found is None:
-        raise typer.BadParameter(f"{text!r} is no time: give seconds, or a duration as 500ms, 30s, 1m30s")
-    if found < 0 or found > _MOST or not math.isfinite(found):
-        raise typer.BadParameter(f"{text!r} is not in the range of 0 to {_MOST:.0f} s")
-    return found
+    """Seconds of an option (a default is seconds already). Raises typer.BadParameter."""
+    return at_least(0.0)(text)
 
 
-def _plain(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def at_least(least: float) -> Callable[[str | float], float]:
+    """The parser of an option that takes nothing shorter than ``least`` seconds."""
 
+    def parse(text: str | float) -> float:
+        if isinstance(text, float | int):
+            return float(text)
+        try:
+            return durations.seconds(text, least=least)
+        except UsageError as error:
+            raise typer.BadParameter(str(error)) from error
 
-def _duration(text: str) -> float | None:
-    parts = _PARTS.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        return None
-    return sum(float(number) * _UNIT[unit] for number, unit in parts)
+    return parse

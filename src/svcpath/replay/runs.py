@@ -8,7 +8,6 @@ indices).
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.models.resolvers import registry
 from svcpath.models.resolvers.base import Answer, LookupOutcome, Query, Resolution, UnknownAnswer, World, run
 from svcpath.models.resolvers.environment import INET, INET6, UNSPEC, Environment, fold
@@ -323,7 +323,7 @@ def result_key(probe: str, result: Any) -> Key:
     if not isinstance(result, dict):
         return ("unreadable", repr(result)[:80])
     if result.get("ok") is True:
-        return ("ok", tuple(sorted({_address(str(address)) for address in result.get("addrs") or ()})))
+        return ("ok", tuple(sorted({_spelled(str(address)) for address in result.get("addrs") or ()})))
     if result.get("hung"):
         return ("hang",)
     if "ok" not in result or (isinstance(result.get("rc"), int) and result["rc"] < 0):
@@ -341,15 +341,12 @@ def result_key(probe: str, result: Any) -> Key:
     return ("error", _text(text))
 
 
-def _address(text: str) -> str:
-    """One spelling for an address, without its zone."""
-    try:
-        return str(ipaddress.ip_address(text.partition("%")[0]))
-    except ValueError:
-        return text
-
-
 def show_key(key: Key) -> str:
     if key[0] == "ok":
         return ", ".join(key[1]) or "no address"
     return " ".join(str(part) for part in key[1:] if part not in ("", (), None)) or str(key[0])
+
+
+def _spelled(address: str) -> str:
+    """One spelling for an address, without its zone."""
+    return address_of(address.partition("%")[0]) or address

@@ -130,11 +130,6 @@ def test_few_of_many_are_found_as_by_looking_at_all(
     assert list(many.labelled({})) == list(many)
     assert list(many.named(name)) == [observation for observation in many if observation.fact.name == name]
     assert list(many.on_node("w1")) == [observation for observation in pods if observation.fact.spec.node_name == "w1"]
-    assert list(many.owned_by(f"{name}-rs")) == [
-        observation
-        for observation in many
-        if any(owner.name == f"{name}-rs" for owner in observation.fact.metadata.owner_references or ())
-    ]
     assert list(many.at(address)) == [
         observation for observation in pods if canonical(address) in map(canonical, observation.fact.ips)
     ]

@@ -20,7 +20,7 @@ Index = Mapping[Any, "Observations"]
 class Observations(tuple[Observation[Any], ...]):
     """A tuple of Observations. What is found is a tuple of the same class, empty when there is nothing.
 
-    Lookups by namespace, name, label, owner, address and node see objects of the API alone, ``of_node`` and ``of_pod``
+    Lookups by namespace, name, label, address and node see objects of the API alone, ``of_node`` and ``of_pod``
     the state of nodes and Pods by whose it is.
     """
 
@@ -117,10 +117,6 @@ class Observations(tuple[Observation[Any], ...]):
         """Pods that have an address and have not finished, in whatever form the address is written."""
         return self._by_address.get(canonical(address), NONE)
 
-    def owned_by(self, name: str) -> Observations:
-        """Objects that name one of this name among their owners."""
-        return self._by_owner.get(name, NONE)
-
     def labelled(self, labels: Mapping[str, str]) -> Observations:
         """Objects that carry all of these labels; all objects for no labels."""
         rarest = self
@@ -187,10 +183,6 @@ class Observations(tuple[Observation[Any], ...]):
         return self._by(_addresses)
 
     @cached_property
-    def _by_owner(self) -> Index:
-        return self._by(lambda value: {owner.name: None for owner in value.metadata.owner_references or ()})
-
-    @cached_property
     def _by_label(self) -> Index:
         return self._by(lambda value: (value.metadata.labels or {}).items())
 
@@ -246,3 +238,9 @@ def service_of(value: api.Object) -> str:
 def bare(pod: str) -> str:
     """The name of "namespace/name"."""
     return pod.rpartition("/")[2]
+
+
+def same_pod(name: str, other: str) -> bool:
+    """Whether two of "namespace/name" or a name alone can mean the same Pod; a missing namespace fits any."""
+    namespace, other_namespace = name.rpartition("/")[0], other.rpartition("/")[0]
+    return bare(name) == bare(other) and (not namespace or not other_namespace or namespace == other_namespace)

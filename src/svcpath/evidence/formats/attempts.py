@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.connections import Attempt, Attempts
-from svcpath.evidence.formats.addresses import address_of
 
 SCHEMA = "svcpath.attempts/v1"
 OUTCOMES = frozenset(

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from svcpath.evidence.facts import kubernetes as api
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.need import DATA_PLANE_DUMPS, Kind
 from svcpath.evidence.facts.node import HealthReplies, NodeReports
 from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.facts.text import RawText
-from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item
 
 NODE_STATE = frozenset(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.conntrack import ConntrackStats, Flow, FlowTable, Tuple
 from svcpath.evidence.facts.need import Kind
-from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item, not_understood
 from svcpath.evidence.formats.text import Text
 

@@ -15,7 +15,7 @@ import msgspec
 from svcpath.evidence.facts import kubernetes as api
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, Trouble, absent, unreadable
-from svcpath.evidence.facts.observations import NONE, Observations, service_of
+from svcpath.evidence.facts.observations import NONE, Observations, same_pod, service_of
 from svcpath.evidence.formats import commands
 
 Observed = Observation[Any]
@@ -174,13 +174,6 @@ def _named(need: Need, namespace: str, name: str, service: str, *, check_namespa
     if need.kind is Kind.EVENT and need.name and need.name not in (name, service):
         return False
     return not (need.service and service != need.service)
-
-
-def same_pod(one: str, other: str) -> bool:
-    """Whether two Pod names can mean the same Pod; a missing namespace fits any."""
-    space_one, _, name_one = one.rpartition("/")
-    space_other, _, name_other = other.rpartition("/")
-    return name_one == name_other and (not space_one or not space_other or space_one == space_other)
 
 
 # --- in words ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.dns import (
     DnsAnswer,
@@ -29,7 +30,6 @@ from svcpath.evidence.facts.dns import (
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.node import HairpinModes, HealthReplies, HealthReply, NodeReport, NodeReports, Sysctls
 from svcpath.evidence.formats import attempts, dns
-from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.item import Item, damaged, not_understood
 from svcpath.evidence.formats.text import Text
 

@@ -11,10 +11,10 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.connections import NO_REPLY, Attempt, Attempts
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation, Provenance, State
-from svcpath.evidence.formats.addresses import address_of
 from svcpath.evidence.formats.attempts import outcome_of, target
 from svcpath.evidence.sources.inpod_scripts import Script, available
 from svcpath.evidence.sources.scripts import one_line, text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.dns import Lookup
-from svcpath.evidence.formats.addresses import address_of
 
 #: What lookups of one exec may take together: a resolver that gets no answer waits long.
 SECONDS = 40.0

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.evidence.facts.conntrack import Flow
 from svcpath.models.dataplanes.cilium import CtEntry
 from svcpath.models.dataplanes.expected import Expectation
 from svcpath.models.dataplanes.ipvs import IpvsConnection, RealServer
-from svcpath.models.dataplanes.ruleset import address_value, canonical
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, ServiceTable, TableEntry
 
 #: TCP states in which an entry carries no connection any more.
@@ -60,14 +61,14 @@ def judge(
     verdicts: list[Judged] = []
     replies: dict[tuple[str, str, str, int, int], Flow] = {}
     for flow in flows:
-        frontend = Frontend(canonical(flow.original.destination), flow.protocol.upper(), flow.original.destination_port)
+        frontend = Frontend(text_form(flow.original.destination), flow.protocol.upper(), flow.original.destination_port)
         item = by_frontend.get(frontend)
         if item is None and frontend.address in node_addresses:
             wildcard = ANY_IPV6 if ":" in frontend.address else ANY_IPV4
             item = by_frontend.get(frontend._replace(address=wildcard))
         if item is None:
             continue
-        backend = Backend(canonical(flow.reply.source), flow.reply.source_port)
+        backend = Backend(text_form(flow.reply.source), flow.reply.source_port)
         verdicts.append(
             Judged(
                 flow=flow,
@@ -92,8 +93,8 @@ def _kind(
         return FlowKind.CLOSED
     key = (
         protocol,
-        canonical(flow.reply.source),
-        canonical(flow.reply.destination),
+        text_form(flow.reply.source),
+        text_form(flow.reply.destination),
         flow.reply.source_port,
         flow.reply.destination_port,
     )

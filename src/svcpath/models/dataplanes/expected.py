@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.evidence.facts.kubernetes import EndpointSlice, LoadBalancerIngress, Node, Service, ServicePort
 from svcpath.models.dataplanes.names import service_port_name
-from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
+from svcpath.models.dataplanes.ruleset import address_value, prefix_value
 from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, PacketVerdict, TrafficOrigin
 
 _PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name"
@@ -133,7 +134,7 @@ def node_view(node: Node, release: tuple[int, int] | None = None) -> NodeView:
     """Of a Node object; ``release`` is kube-proxy's where something tells it (the Node names the kubelet's own)."""
     status = node.status
     addresses = frozenset(
-        canonical(item.address)
+        text_form(item.address)
         for item in (status.addresses or () if status is not None else ())
         if address_value(item.address) is not None
     )
@@ -181,7 +182,7 @@ def endpoints_of(
             for endpoint in item.endpoints or ():
                 if not endpoint.addresses:
                     continue
-                backend = Backend(canonical(endpoint.addresses[0]), number)
+                backend = Backend(text_form(endpoint.addresses[0]), number)
                 hints = endpoint.hints
                 view = ProxyEndpoint(
                     backend,
@@ -334,7 +335,7 @@ def health_check(service: Service, slices: Sequence[EndpointSlice], node: NodeVi
 
 
 def _of_family(addresses: Iterable[str], ipv6: bool) -> tuple[str, ...]:
-    return tuple(canonical(address) for address in addresses if (":" in address) == ipv6)
+    return tuple(text_form(address) for address in addresses if (":" in address) == ipv6)
 
 
 def _load_balancer_ips(service: Service, ipv6: bool) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.names import service_of_chain, service_of_comment
-from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset, canonical
+from svcpath.models.dataplanes.ruleset import Chain, Rule, Ruleset
 from svcpath.models.dataplanes.table import (
     ANY_IPV4,
     ANY_IPV6,
@@ -124,7 +125,7 @@ def _frontends(chain: Chain, wildcard: str) -> Iterator[tuple[Frontend, Rule]]:
             continue
         host, _, length = address.partition("/")
         if length in ("", "32", "128"):
-            yield Frontend(canonical(host), protocol.upper(), port), rule
+            yield Frontend(text_form(host), protocol.upper(), port), rule
 
 
 def _target(rule: Rule) -> str:

@@ -215,17 +215,6 @@ def prefix_value(text: str) -> tuple[int, int, int] | None:
     return network.version, int(network.network_address), int(network.broadcast_address)
 
 
-@lru_cache(maxsize=65536)
-def canonical(text: str) -> str:
-    """An address in its canonical text; the text itself if it is no address."""
-    if ":" not in text:
-        return text
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return text
-
-
 def host_and_port(text: str) -> tuple[str, str] | None:
     """The halves of a DNAT destination as iptables and nft print it: ``10.1.2.3``, ``10.1.2.3:80``, ``fd00::1``,
     ``[fd00::1]:80``. The port is decimal, or "" where there is none; None if the text has no such form."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.netfilter import RulePacket, Walker
-from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
+from svcpath.models.dataplanes.ruleset import address_value, prefix_value
 from svcpath.models.dataplanes.table import (
     ANY_IPV4,
     ANY_IPV6,
@@ -56,7 +57,7 @@ class Tracer:
         self.walker = Walker(table.ruleset, table.node_addresses) if table.ruleset is not None else None
 
     def trace(self, packet: Packet) -> PacketOutcome:
-        address, source = canonical(packet.address), canonical(packet.source)
+        address, source = text_form(packet.address), text_form(packet.source)
         protocol = packet.protocol.upper()
         if self.walker is not None:
             if not source:

@@ -7,9 +7,9 @@ they were recorded (taken as NODATA); a server that failed or was silent for one
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.dns import DnsAnswer
 from svcpath.models.resolvers.base import Answer, Query, UnknownAnswer, World
 
@@ -24,20 +24,13 @@ def from_row(row: DnsAnswer, kind: str | None = None) -> Answer:
     addresses: list[str] = []
     cname = ""
     for value in row.answers:
-        address = _address(value)
-        if address is None:
+        address = address_of(value)
+        if not address:
             cname = value.removesuffix(".") or cname
         elif (":" in address) == (wanted == "AAAA") and wanted in ("A", "AAAA"):
             addresses.append(address)
     cname, alias = ("", cname) if addresses else (cname, "")
     return Answer(rcode, tuple(addresses), len(row.answers), cname, alias, delay=delay)
-
-
-def _address(text: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return None
 
 
 class RecordedWorld:

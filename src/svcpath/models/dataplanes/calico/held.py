@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.models.dataplanes.ruleset import address_value, canonical, prefix_value
+from svcpath.evidence.facts.addresses import text_form
+from svcpath.models.dataplanes.ruleset import address_value, prefix_value
 from svcpath.models.dataplanes.table import ANY_IPV4, ANY_IPV6, Backend, Frontend, NotUnderstood
 
 PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
@@ -42,7 +43,7 @@ class NatMaps:
 def frontend_of(address: str, port: int, protocol: int) -> Frontend | None:
     if protocol not in PROTOCOLS or address_value(address) is None or not 0 < port < 65536:
         return None
-    address = canonical(address)
+    address = text_form(address)
     return Frontend(_WILDCARDS.get(address, address), PROTOCOLS[protocol], port)
 
 
@@ -68,4 +69,4 @@ def address_of(text: str) -> Backend | None:
     host, port = host.strip().removeprefix("[").removesuffix("]"), port.strip()
     if not colon or not port.isdecimal() or int(port) > 65535 or address_value(host) is None:
         return None
-    return Backend(canonical(host), int(port))
+    return Backend(text_form(host), int(port))

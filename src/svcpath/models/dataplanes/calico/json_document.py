@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.calico.held import (
     PROTOCOLS,
     Head,
@@ -21,7 +22,7 @@ from svcpath.models.dataplanes.calico.held import (
     frontend_of,
     sources_of,
 )
-from svcpath.models.dataplanes.ruleset import address_value, canonical
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.models.dataplanes.table import Backend
 
 _CODES = {name.lower(): number for number, name in PROTOCOLS.items()}
@@ -93,6 +94,6 @@ def _backends(items: Iterable[Any]) -> Iterable[Backend | None]:
         elif isinstance(item, dict):
             lowered = _lowered(item)
             address = str(lowered.get("addr") or lowered.get("address") or lowered.get("ip"))
-            yield Backend(canonical(address), int(lowered["port"])) if address_value(address) is not None else None
+            yield Backend(text_form(address), int(lowered["port"])) if address_value(address) is not None else None
         else:
             yield None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.cilium.held import Key
-from svcpath.models.dataplanes.ruleset import address_value, canonical
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.models.dataplanes.table import Backend, Frontend
 
 _SLOT = re.compile(r"^(\S+) \((\d+)\)$")
@@ -47,4 +48,4 @@ def address_of(text: str) -> Backend | None:
     host = host.removeprefix("[").removesuffix("]").partition("%")[0]
     if not colon or not port.isdecimal() or int(port) > 65535 or address_value(host) is None:
         return None
-    return Backend(canonical(host), int(port))
+    return Backend(text_form(host), int(port))

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from svcpath.errors import FormatError
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.cilium.addresses import name_of, slot_of
 from svcpath.models.dataplanes.cilium.held import CiliumBackend, FrontendRead, Key
 from svcpath.models.dataplanes.cilium.service_text import map_value
-from svcpath.models.dataplanes.ruleset import canonical
 from svcpath.models.dataplanes.table import Backend, Frontend, NotUnderstood
 
 
@@ -49,7 +49,7 @@ def _service(item: Any, number: int, frontends: dict[Key, FrontendRead]) -> bool
         spec = status.get("realized") or item["spec"]
         frontend = spec["frontend-address"]
         flags = spec.get("flags") or {}
-        address = Backend(canonical(frontend["ip"]), int(frontend["port"]))
+        address = Backend(text_form(frontend["ip"]), int(frontend["port"]))
         protocol = str(frontend.get("protocol", "TCP")).upper()
         protocol = protocol if protocol in ("TCP", "UDP", "SCTP") else "TCP"
         scope = str(frontend.get("scope", "")).lower()
@@ -60,7 +60,7 @@ def _service(item: Any, number: int, frontends: dict[Key, FrontendRead]) -> bool
         if flags.get("namespace") and flags.get("name"):
             current.service = f"{flags['namespace']}/{flags['name']}"
         for slot, backend in enumerate(spec.get("backend-addresses") or (), 1):
-            place = Backend(canonical(backend["ip"]), int(backend["port"]))
+            place = Backend(text_form(backend["ip"]), int(backend["port"]))
             state = str(backend.get("state") or "active").lower()
             preferred = bool(backend.get("preferred"))
             current.targets.append(CiliumBackend(place, state, slot, number, preferred=preferred))

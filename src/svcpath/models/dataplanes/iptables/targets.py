@@ -10,8 +10,9 @@ import ipaddress
 from sys import intern
 from typing import Any
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.iptables.values import UnknownOption, mark
-from svcpath.models.dataplanes.ruleset import address_value, canonical, host_and_port, prefix_value
+from svcpath.models.dataplanes.ruleset import address_value, host_and_port, prefix_value
 
 _NO_OPTIONS: frozenset[str] = frozenset()
 _TARGET_OPTIONS = {
@@ -104,7 +105,7 @@ def _dnat(value: str, line: str) -> tuple[str, Any]:
         return "dnat-many", tuple((str(make(number)), int(port or 0)) for number in range(span[1], span[2] + 1))
     if address_value(host) is None or int(port or 0) > 65535:
         raise UnknownOption(line)
-    return "dnat", (canonical(host), int(port or 0))
+    return "dnat", (text_form(host), int(port or 0))
 
 
 def _set_mark(options: dict[str, str], line: str) -> tuple[int, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from svcpath.models.dataplanes.ruleset import address_value, canonical
+from svcpath.evidence.facts.addresses import text_form
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.models.dataplanes.table import Backend
 
 PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
@@ -20,7 +21,7 @@ def address(text: str) -> Backend | None:
         return Backend(".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0)), int(found.group(2), 16))
     found = _HEX_IPV6.fullmatch(text)
     if found is not None:
-        return Backend(canonical(found.group(1)), int(found.group(2), 16))
+        return Backend(text_form(found.group(1)), int(found.group(2), 16))
     return plain(text)
 
 
@@ -29,4 +30,4 @@ def plain(text: str) -> Backend | None:
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not port.isdecimal() or int(port) > 65535 or address_value(host) is None:
         return None
-    return Backend(canonical(host), int(port))
+    return Backend(text_form(host), int(port))

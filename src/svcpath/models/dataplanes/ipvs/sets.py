@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.errors import FormatError
-from svcpath.models.dataplanes.ruleset import address_value, canonical
+from svcpath.evidence.facts.addresses import text_form
+from svcpath.models.dataplanes.ruleset import address_value
 from svcpath.models.dataplanes.table import Frontend
 
 
@@ -38,4 +39,4 @@ def ipset_frontends(sets: dict[str, frozenset[str]], name: str) -> Iterator[Fron
         address, _, rest = member.partition(",")
         protocol, _, port = rest.partition(",")[0].partition(":")
         if address_value(address) is not None and port.isdecimal():
-            yield Frontend(canonical(address), protocol.upper(), int(port))
+            yield Frontend(text_form(address), protocol.upper(), int(port))

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from sys import intern
 from typing import Any
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.nftables.selectors import META_FIELDS, make_match
 from svcpath.models.dataplanes.nftables.statements import add_match, combine_mark
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, UnknownStatement
-from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical
+from svcpath.models.dataplanes.ruleset import Match, Rule, address_value
 
 _PROTOCOLS = {name.encode(): Match("protocol", (name,)) for name in ("tcp", "udp", "sctp")}
 _SOURCE_HEAD = b'[{"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "saddr"}}, "right": "'
@@ -136,7 +137,7 @@ def _destination(value: dict[str, Any]) -> tuple[str, int]:
     address, port = value["addr"], value.get("port", 0)
     if not isinstance(address, str) or address_value(address) is None or not 0 <= int(port) < 65536:
         raise UnknownStatement("dnat")
-    return canonical(address), int(port)
+    return text_form(address), int(port)
 
 
 def _vmap(value: dict[str, Any]) -> tuple[str, Any]:
@@ -239,7 +240,7 @@ def _values(value: Any) -> Iterator[str]:
 def texts_of(value: Any) -> list[str]:
     """One value in nft's own spelling, one text per part of a concatenation."""
     if isinstance(value, str):
-        return [canonical(value)]
+        return [text_form(value)]
     if isinstance(value, int):
         return [str(value)]
     if isinstance(value, dict):

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from sys import intern
 from typing import Any
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.nftables.selectors import port_range
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, UnknownStatement, integer, skip_counts
-from svcpath.models.dataplanes.ruleset import Element, canonical
+from svcpath.models.dataplanes.ruleset import Element
 
 
 def _verdict(tokens: Tokens) -> tuple[str, Any]:
@@ -64,10 +65,10 @@ def elements(text: str, line: int, *, is_map: bool) -> Iterator[tuple[tuple[str,
     while tokens.peek():
         if tokens.accept(","):
             continue
-        key = [canonical(tokens.next())]
+        key = [text_form(tokens.next())]
         comment = ""
         while tokens.accept("."):
-            key.append(canonical(tokens.next()))
+            key.append(text_form(tokens.next()))
         while tokens.peek() in ("comment", "timeout", "expires", "counter"):
             word = tokens.next()
             if word == "comment":

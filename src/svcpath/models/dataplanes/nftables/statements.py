@@ -9,11 +9,12 @@ from __future__ import annotations
 from sys import intern
 from typing import Any
 
+from svcpath.evidence.facts.addresses import text_form
 from svcpath.models.dataplanes.nftables.maps import map_argument, numgen
 from svcpath.models.dataplanes.nftables.others import pass_over
 from svcpath.models.dataplanes.nftables.selectors import comparison, read_fields
 from svcpath.models.dataplanes.nftables.tokens import VERDICTS, Tokens, UnknownStatement, integer, skip_counts
-from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, canonical, host_and_port
+from svcpath.models.dataplanes.ruleset import Match, Rule, address_value, host_and_port
 
 #: Statements that only count, log or tag: what follows them decides.
 _OTHER_MATCHES = frozenset(
@@ -154,7 +155,7 @@ def destination(value: str) -> tuple[str, int]:
     host, port = halves
     if int(port or 0) > 65535 or address_value(host) is None:
         raise UnknownStatement(value)
-    return canonical(host), int(port or 0)
+    return text_form(host), int(port or 0)
 
 
 def _match(word: str, tokens: Tokens, effects: list[tuple[str, Any]]) -> Match | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice, Service
 from svcpath.models.resolvers.base import UnknownAnswer
 from svcpath.models.resolvers.servers.coredns_cluster import Key, WatchedObjects
@@ -361,10 +362,7 @@ def reverse_address(name: str) -> str:
         text = ":".join("".join(nibbles[start : start + 4]) for start in range(0, 32, 4))
     else:
         return ""
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        return ""
+    return address_of(text)
 
 
 def _port_matches(request: _Request, name: str, protocol: str) -> bool:

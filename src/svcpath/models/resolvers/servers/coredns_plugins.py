@@ -6,10 +6,10 @@ and plugin/forward/{setup,forward}.go of CoreDNS 1.14.7. Each returns a Response
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable
 
+from svcpath.evidence.facts.addresses import address_of
 from svcpath.models.resolvers.base import UNKNOWN_ADDRESS, Query, UnknownAnswer, World
 from svcpath.models.resolvers.servers.coredns_records import ResourceRecord, Response
 from svcpath.models.resolvers.servers.corefile import Directive, matches, normalize
@@ -206,7 +206,7 @@ def hosts(
     lines = [(option.name, *option.args) for option in plugin.block if option.name not in _HOSTS_OPTIONS]
     lines += [tuple(line.partition("#")[0].split()) for line in files.get(path, "").splitlines()]
     for words in lines:
-        address = _address(words[0]) if words else ""
+        address = address_of(words[0].partition("%")[0]) if words else ""
         for host in words[1:] if address else ():
             table.setdefault(_dotted(host.lower()), []).append(address)
     known = table.get(name, [])
@@ -219,13 +219,6 @@ def hosts(
     if plugin.args and path not in files:
         return UnknownAnswer(f"the hosts plugin reads {path} (Corefile line {plugin.line}), which is not in evidence")
     return Response("SERVFAIL", plugin="hosts", line=plugin.line, note="not in hosts, no fallthrough")
-
-
-def _address(text: str) -> str:
-    try:
-        return str(ipaddress.ip_address(text.partition("%")[0]))
-    except ValueError:
-        return ""
 
 
 # --- forward ----------------------------------------------------------------------------------------------------------

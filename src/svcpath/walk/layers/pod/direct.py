@@ -13,6 +13,7 @@ import msgspec
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts, Unanswered
 from svcpath.evidence.facts.observation import Observation
+from svcpath.evidence.facts.observations import same_pod
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Disproof, Evidence, Finding, Gap, Hypothesis, Status
 from svcpath.findings.shell import shell
@@ -83,7 +84,7 @@ def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Obser
         for attempt in recorded.fact.attempts:
             if attempt.padded:
                 continue
-            if view.request.client and attempt.client and not _same_pod(attempt.client, view.request.client):
+            if view.request.client and attempt.client and not same_pod(attempt.client, view.request.client):
                 continue
             endpoint = by_address.get(canonical(attempt.address or attempt.host))
             if endpoint is None:
@@ -91,10 +92,6 @@ def tried(view: Scene, attempts: Reply) -> dict[Place, list[tuple[Attempt, Obser
             if (attempt.port, attempt.protocol) in view.asked_ports(endpoint):
                 found.setdefault((endpoint.address, attempt.port, attempt.protocol), []).append((attempt, recorded))
     return found
-
-
-def _same_pod(pod: str, other: str) -> bool:
-    return pod.rpartition("/")[2] == other.rpartition("/")[2]
 
 
 def _word(attempt: Attempt) -> str:
