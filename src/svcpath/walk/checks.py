@@ -40,10 +40,10 @@ def checks_of(package: str) -> tuple[Check, ...]:
     return tuple(sorted(_MARKED.get(package, ()), key=lambda function: (function.__module__, function.__name__)))
 
 
-def with_checks(said: LayerAnswer, package: str, scene: Scene) -> Asking[LayerAnswer]:
+def with_checks(answer: LayerAnswer, package: str, scene: Scene) -> Asking[LayerAnswer]:
     """What a layer said, and what the marked checks of its package add."""
     judgements: list[CheckResult] = []
     for function in checks_of(package):
         asked = function(scene)
         judgements.append((yield from asked) if isinstance(asked, Generator) else asked)
-    return extended(said, judgements)
+    return extended(answer, judgements)

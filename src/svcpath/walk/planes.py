@@ -39,59 +39,71 @@ def planes(node: str = "") -> Asking[Planes]:
         Need(Kind.ENDPOINT_SLICE, permission="list endpointslices.discovery.k8s.io"),
         Need(Kind.NODE_REPORT),
     )
-    named = tuple(report for one in reports.present for report in one.fact.nodes)
+    named = tuple(report for node in reports.present for report in node.fact.nodes)
     tables = yield from nodes_tables(node, named)
     why = "" if tables else (yield from _why(node))
     if why:
         listed = yield from ask.nodes()
-        names = sorted(one.fact.name for one in listed.present)
+        names = sorted(node.fact.name for node in listed.present)
         if node and names and node not in names:
             raise UnknownTarget(f"no node {node}; there are: {', '.join(names[:12])}")
         raise SourceUnavailable(f"no node's table could be read: {why}")
     if not tables and node:
         every = yield from nodes_tables("", named)
-        known = ", ".join(one.label for one in every)
+        known = ", ".join(address.label for address in every)
         raise UnknownTarget(f"no rule dump of node {node} in the evidence; there are: {known or 'none'}")
-    held = []
-    facts = tuple(one.fact for one in slices.present)
-    for one in tables:
-        logs, configs, metrics = yield needs.proxy(one.owner)
-        found = plane(one, logs, configs, metrics, facts)
-        if found.release is not None and one.view.release is None:
-            one = NodeTables(one.owner, one.name, released(one.view, found.release), one.dumps, one.unread)
-        held.append((one, found))
+    nodes = []
+    facts = tuple(slice_.fact for slice_ in slices.present)
+    for node_tables in tables:
+        logs, configs, metrics = yield needs.proxy(node_tables.owner)
+        found = plane(node_tables, logs, configs, metrics, facts)
+        if found.release is not None and node_tables.view.release is None:
+            node_tables = NodeTables(
+                node_tables.owner,
+                node_tables.name,
+                released(node_tables.view, found.release),
+                node_tables.dumps,
+                node_tables.unread,
+            )
+        nodes.append((node_tables, found))
     return Planes(
-        nodes=tuple(held),
-        services=tuple(one.fact for one in services.present),
+        nodes=tuple(nodes),
+        services=tuple(service.fact for service in services.present),
         slices=facts,
         complete=services.complete,
-        unread=tuple(gap for one in tables for gap in one.unread),
+        unread=tuple(gap for node_tables in tables for gap in node_tables.unread),
         evidence=(*services.present, *slices.present),
     )
 
 
 def _why(node: str) -> Asking[str]:
-    """What a cluster said when its tables were asked for; empty where it is only that nobody recorded any."""
+    """What a cluster said when its tables were asked for; empty where none were recorded."""
     replies = yield needs.tables(node)
     found = (troubles.failed(reply.observations) for reply in replies)
-    return next((one.why for one in found if one is not None), "")
+    return next((observed.why for observed in found if observed is not None), "")
 
 
-def a_pod_of(held: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: bool) -> str:
+def a_pod_of(planes: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: bool) -> str:
     """The address of some Pod of a node that is no backend."""
-    views = [view for item in held.slices for view in item.endpoints or ()]
+    views = [view for item in planes.slices for view in item.endpoints or ()]
     taken = {address for view in views for address in view.addresses}
     here = {address for view in views if view.node_name == tables.label for address in view.addresses}
     return some_pod(table, taken, here, ipv6=ipv6)
 
 
-def origin_of(held: Planes, tables: NodeTables, source: str) -> TrafficOrigin:
+def origin_of(planes: Planes, tables: NodeTables, source: str) -> TrafficOrigin:
     """Whose an address is, as far as one node's table goes: the node's own, a Pod's, else one from outside."""
     value = address_value(source)
-    if value in {address_value(one) for one in tables.view.addresses}:
+    if value in {address_value(address) for address in tables.view.addresses}:
         return TrafficOrigin.NODE
-    pods = (one for item in held.slices for view in item.endpoints or () if view.target_ref for one in view.addresses)
-    return TrafficOrigin.POD if value in {address_value(one) for one in pods} else TrafficOrigin.EXTERNAL
+    pods = (
+        address
+        for item in planes.slices
+        for view in item.endpoints or ()
+        if view.target_ref
+        for address in view.addresses
+    )
+    return TrafficOrigin.POD if value in {address_value(pod) for pod in pods} else TrafficOrigin.EXTERNAL
 
 
 def pod_named(name: str, namespace: str) -> Asking[Pod]:
@@ -99,10 +111,10 @@ def pod_named(name: str, namespace: str) -> Asking[Pod]:
     space, _, bare = name.rpartition("/")
     wanted = space or namespace
     (reply,) = yield (Need(Kind.POD, namespace=wanted, name=bare if wanted else "", permission="get pods"),)
-    found: list[Pod] = [one.fact for one in reply.present if one.fact.name == bare]
+    found: list[Pod] = [observed.fact for observed in reply.present if observed.fact.name == bare]
     if len(found) == 1:
         return found[0]
     (every,) = yield (Need(Kind.POD, namespace=wanted, permission="list pods"),)
-    known = ", ".join(sorted(f"{one.fact.namespace}/{one.fact.name}" for one in every.present)[:12])
+    known = ", ".join(sorted(f"{address.fact.namespace}/{address.fact.name}" for address in every.present)[:12])
     word = "several Pods" if found else "no Pod"
     raise UnknownTarget(f"{word} {name}; there are: {known or 'none'}")

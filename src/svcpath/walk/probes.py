@@ -47,7 +47,7 @@ def ask(view: Scene) -> Asking[None]:
         yield (_from_node(request.client_node, (*direct, *through)),)
     if through and request.each_node:
         nodes = yield from nodes_of_cluster()
-        yield tuple(_from_node(one.fact.name, through) for one in nodes.present[:MAX_NODES])
+        yield tuple(_from_node(node.fact.name, through) for node in nodes.present[:MAX_NODES])
 
 
 def _from_node(node: str, urls: tuple[str, ...]) -> Need:
@@ -63,12 +63,12 @@ def scheme(port: ServicePort) -> str:
     question where a UDP port says DNS, else an empty datagram."""
     if port.protocol == "UDP":
         return "udp+dns" if port.port == _DNS_PORT or (port.name or "").lower().startswith("dns") else "udp"
-    told = (port.app_protocol or port.name or "").lower()
-    if told.startswith(("https", "tls")):
+    hint = (port.app_protocol or port.name or "").lower()
+    if hint.startswith(("https", "tls")):
         return "https"
-    if told == "http" or told.startswith("http-"):
+    if hint == "http" or hint.startswith("http-"):
         return "http"
-    if told:
+    if hint:
         return "tcp"
     return "https" if port.port in _TLS_PORTS else "http" if port.port in _HTTP_PORTS else "tcp"
 
@@ -130,14 +130,14 @@ def _node_ports(view: Scene) -> Asking[tuple[str, ...]]:
     families = {6 if ":" in address else 4 for address in service.cluster_ips}
     urls: list[str] = []
     for port in view.service_ports:
-        having = {one.endpoint.node_name for one in view.usable_for(port)}
+        having = {endpoint.endpoint.node_name for endpoint in view.usable_for(port)}
         local = service.spec.external_traffic_policy == "Local"
-        nodes = [one.fact for one in listed.present if not local or one.fact.name == home in having]
-        nodes.sort(key=lambda one: (one.name != home, one.name not in having, one.name))
+        nodes = [node.fact for node in listed.present if not local or node.fact.name == home in having]
+        nodes.sort(key=lambda item: (item.name != home, item.name not in having, item.name))
         if not port.node_port or port.protocol not in _PROTOCOLS or not having:
             continue
         for node in nodes[:MAX_NODE_PORTS]:
-            addresses = [one.address for one in node.status.addresses or () if one.type == "InternalIP"]
+            addresses = [address.address for address in node.status.addresses or () if address.type == "InternalIP"]
             urls += [
                 f"{scheme(port)}://{host_port(address, port.node_port)}"
                 for address in addresses
@@ -156,7 +156,7 @@ def _through_service(view: Scene) -> tuple[str, ...]:
             continue
         for address in service.cluster_ips:
             family = 6 if ":" in address else 4
-            backends = sum(1 for one in view.usable_for(port) if one.family == family)
+            backends = sum(1 for endpoint in view.usable_for(port) if endpoint.family == family)
             if backends:
                 urls += [f"{scheme(port)}://{host_port(address, port.port)}"] * repeats(
                     backends, pinned=pinned(service)

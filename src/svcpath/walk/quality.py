@@ -1,4 +1,4 @@
-"""What the evidence itself is worth: damaged files, files of no known kind, objects of two clusters side by side.
+"""What the evidence itself is worth: damaged files, unrecognized files, objects of two clusters side by side.
 
 Only gathered here; how it weighs on findings is the judge's.
 """
@@ -74,14 +74,14 @@ def _damages(damaged: Reply, replies: Sequence[Reply], service: Service | None) 
     return tuple(_damage(file, kinds[file.provenance.path], on_path) for file in damaged.present)
 
 
-def _damage(file: Observation[Damaged], held: set[Kind], parts: frozenset[Kind]) -> Damage:
+def _damage(file: Observation[Damaged], kinds: set[Kind], parts: frozenset[Kind]) -> Damage:
     """``held`` are the kinds that were read from the file, ``parts`` those that the path depends on."""
     format_ = file.fact.kind
     layer: LayerName = HOME.get(format_, "lifecycle")
     layer = next((home for start, home in FORMATS if format_.startswith(start)), layer)
-    if layer == "endpoints" and held and not held & parts:
-        layer = "pod" if Kind.NODE in held else "resolution" if Kind.CONFIG_MAP in held else "lifecycle"
-    on_path = bool(held & parts) or (layer == "endpoints" and not held)
+    if layer == "endpoints" and kinds and not kinds & parts:
+        layer = "pod" if Kind.NODE in kinds else "resolution" if Kind.CONFIG_MAP in kinds else "lifecycle"
+    on_path = bool(kinds & parts) or (layer == "endpoints" and not kinds)
     return Damage(file, layer, cut=on_path and file.fact.harm is Harm.LOST)
 
 

@@ -26,10 +26,10 @@ from svcpath.walk.ask import Asking, Replies, Reply
 def connected(attempts: Reply) -> frozenset[str]:
     """The addresses to which a connection of the evidence worked."""
     return frozenset(
-        canonical(one.address or one.host)
-        for held in attempts.present
-        for one in held.fact.attempts
-        if one.outcome == "ok"
+        canonical(endpoint.address or endpoint.host)
+        for recorded in attempts.present
+        for endpoint in recorded.fact.attempts
+        if endpoint.outcome == "ok"
     )
 
 
@@ -88,7 +88,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     def pods_sampled(self) -> bool:
         """Whether the Pods in the evidence were read one by one (each with the API server's resourceVersion, none in a
         list): then there may be others. Manifests without it are taken for all there are, as a reduced report gives them."""
-        return not self.pods_reply.complete and any(one.fact.metadata.resource_version for one in self.pods)
+        return not self.pods_reply.complete and any(pod.fact.metadata.resource_version for pod in self.pods)
 
     @cached_property
     def distinct(self) -> tuple[EndpointView, ...]:
@@ -136,8 +136,8 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
             return self.service_ports
         found = {
             (port.name or "", port.protocol or "TCP", port.port)
-            for one in self.slices
-            for port in one.fact.ports or ()
+            for slice_ in self.slices
+            for port in slice_.fact.ports or ()
             if port.port is not None and self.request.port in ("", port.name)
         }
         return tuple(ServicePort(name=name, protocol=protocol, port=number) for name, protocol, number in sorted(found))
@@ -145,12 +145,12 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     def asked_ports(self, endpoint: EndpointView) -> tuple[tuple[int | None, str], ...]:
         """An endpoint's ports and protocols in the slice's order: all, or, where one port of the Service was asked for,
         those that carry it. Without the Service a name means the same in its slices, and a number may be any of them."""
-        held = list(endpoint.slice.ports or ())
+        ports = list(endpoint.slice.ports or ())
         if self.request.port and self.service is None:
-            held = [port for port in held if port.name == self.request.port]
+            ports = [port for port in ports if port.name == self.request.port]
         elif self.request.port and self.service_ports:
-            held = [found for port in self.service_ports if (found := endpoint.port_for(port)) is not None]
-        return tuple((port.port, port.protocol or "TCP") for port in held)
+            ports = [found for port in self.service_ports if (found := endpoint.port_for(port)) is not None]
+        return tuple((port.port, port.protocol or "TCP") for port in ports)
 
     @property
     def named(self) -> str:

@@ -19,11 +19,11 @@ def settle(request: Request) -> Asking[Request]:
     if request.service and request.namespace:
         return _with_client((yield from _unplaced(request)))
     reply = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
-    services = sorted({(one.fact.namespace, one.fact.name) for one in reply.present})
+    services = sorted({(observed.fact.namespace, observed.fact.name) for observed in reply.present})
     if not services:
         slices = yield from ask.one(Need(Kind.ENDPOINT_SLICE))
         services = sorted(
-            {(one.fact.namespace, one.fact.service_name) for one in slices.present if one.fact.service_name}
+            {(slice_.fact.namespace, slice_.fact.service_name) for slice_ in slices.present if slice_.fact.service_name}
         )
     if request.namespace:
         services = [(namespace, name) for namespace, name in services if namespace == request.namespace]
@@ -45,8 +45,8 @@ def _unplaced(request: Request) -> Asking[Request]:
     if not here.unreadable:
         return request
     every = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
-    bare = [one for one in every.present if not one.fact.namespace and one.fact.name == request.service]
-    placed = [one for one in every.present if one.fact.namespace]
+    bare = [address for address in every.present if not address.fact.namespace and address.fact.name == request.service]
+    placed = [address for address in every.present if address.fact.namespace]
     return msgspec.structs.replace(request, namespace="") if bare and not placed else request
 
 

@@ -16,14 +16,14 @@ from svcpath.findings.finding import Gap, LayerName
 from svcpath.walk.ask import Reply
 
 
-def _is_trouble(one: Observation[Any]) -> bool:
-    live = one.provenance.source == "kube"
-    return live and one.state is State.UNREADABLE and one.reason is not Reason.NOT_OFFERED
+def _is_trouble(observation: Observation[Any]) -> bool:
+    live = observation.provenance.source == "kube"
+    return live and observation.state is State.UNREADABLE and observation.reason is not Reason.NOT_OFFERED
 
 
 def failed(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
     """The first look of ``observations`` that went wrong on a cluster, if one did."""
-    return next((one for one in observations if _is_trouble(one)), None)
+    return next((observation for observation in observations if _is_trouble(observation)), None)
 
 
 def unreached(observations: Iterable[Observation[Any]]) -> Observation[Any] | None:
@@ -39,12 +39,12 @@ class _Trouble(msgspec.Struct):
     looks: list[Observation[Any]] = msgspec.field(default_factory=list)
 
 
-def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[Gap]) -> tuple[Gap, ...]:
-    """A gap of ``layer`` for each trouble by which something could not be looked at, but those of which it ``told`` itself.
+def troubles(layer: LayerName, met: Iterable[Reply], reported: Iterable[Gap]) -> tuple[Gap, ...]:
+    """A gap of ``layer`` for each trouble by which something could not be looked at, but those that it ``reported`` itself.
 
     Looks that failed alike are one line: those of one reason that say the same to people.
     """
-    known = {id(look) for gap in told for look in gap.looks}
+    known = {id(look) for gap in reported for look in gap.looks}
     by_trouble: dict[tuple[Reason | None, str], _Trouble] = {}
     for reply in met:
         for observation in reply.not_read:
@@ -65,10 +65,10 @@ def troubles(layer: LayerName, met: Iterable[Reply], told: Iterable[Gap]) -> tup
     )
 
 
-def _of(need: Need, one: Observation[Any]) -> str:
+def _of(need: Need, observation: Observation[Any]) -> str:
     if need.pod:
         return f" of {need.pod}"
-    node = need.node or one.provenance.node
+    node = need.node or observation.provenance.node
     if node:
         return f" of node {node}"
     return f" in {need.namespace}" if need.namespace else ""

@@ -58,8 +58,8 @@ def walk(source: Source, request: Request, progress: Callable[[LayerWalk], None]
     for name, layer in LAYERS:
         if layer is pod and (request.thorough or not any(before.fails for before in asked)):
             driver.run(probes.ask(seen))
-        said = driver.run(layer.layer(seen))
-        answer = driver.run(with_checks(said, str(layer.__package__), seen))
+        own = driver.run(layer.layer(seen))
+        answer = driver.run(with_checks(own, str(layer.__package__), seen))
         asked.append(LayerWalk(name, answer, driver.since(begun)))
         begun = driver.asked
         if progress is not None:

@@ -1,6 +1,6 @@
 """What surrounds the client's resolver: its resolv.conf, hosts, nsswitch.conf and environment, and the name it asks for.
 
-The client is the Pod named with ``--from``, else the only Pod (or nobody's) whose resolv.conf is in the evidence. A
+The client is the Pod named with ``--from``, else the only Pod (or no Pod's) whose resolv.conf is in the evidence. A
 resolv.conf of a node is never taken for a client's.
 """
 
@@ -61,7 +61,7 @@ class Client(msgspec.Struct, frozen=True):
             text: str = self.hosts.fact.text
             return text
         aliases = self.pod.fact.spec.host_aliases if self.pod else None
-        return "".join(f"{one.ip}\t{' '.join(one.hostnames or ())}\n" for one in aliases or ())
+        return "".join(f"{alias.ip}\t{' '.join(alias.hostnames or ())}\n" for alias in aliases or ())
 
     @property
     def label(self) -> str:
@@ -77,14 +77,14 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         unowned = yield tuple(Need(kind, pod="?") for kind in needs.CLIENT_KINDS)
         chosen = [mine or _of_container(reply) for mine, reply in zip(chosen, unowned, strict=True)]
     queries = yield from ask.one(Need(Kind.QUERY))
-    asked = [one.fact for one in queries.present]
-    named = [host for one in asked if (host := asked_host(one)) and not family_of(host)]
+    asked = [query.fact for query in queries.present]
+    named = [host for observed in asked if (host := asked_host(observed)) and not family_of(host)]
     resolvers = (request.resolver,) if request.resolver not in ("", "all") else ()
     runtime = chosen[4]
     if not resolvers and runtime is not None:
         resolvers = (runtime.fact.resolver,)
     if not resolvers:
-        resolvers = tuple(dict.fromkeys(name for one in asked for name in one.resolvers))
+        resolvers = tuple(dict.fromkeys(name for observed in asked for name in observed.resolvers))
     return Client(
         pod=pod,
         resolv_conf=chosen[0],
@@ -93,7 +93,7 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         environment=chosen[3],
         names=_names(request, view, named),
         resolvers=resolvers,
-        families=tuple(dict.fromkeys(family for one in asked for family in one.families)),
+        families=tuple(dict.fromkeys(family for observed in asked for family in observed.families)),
         missing=replies[0].why,
         not_seen=replies[0].in_vain,
     )
@@ -101,10 +101,10 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
 
 def _of_container(reply: Reply) -> Observation[Any] | None:
     """The one observation of a container; none when several Pods' are in the evidence and none was asked for."""
-    present = [one for one in reply.present if not one.provenance.node]
+    present = [observed for observed in reply.present if not observed.provenance.node]
     if not present:
         return None
-    owners = {one.provenance.pod for one in present}
+    owners = {observed.provenance.pod for observed in present}
     return present[0] if len(owners) == 1 or reply.need.pod else None
 
 

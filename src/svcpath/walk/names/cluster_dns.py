@@ -38,11 +38,16 @@ class ClusterDns(msgspec.Struct, frozen=True):
 
 def gather(nameservers: tuple[str, ...], namespaces: tuple[str, ...] = ()) -> Asking[ClusterDns]:
     services = yield from ask.one(Need(Kind.SERVICE, about=namespaces))
-    wanted = {canonical(one) for one in nameservers}
+    wanted = {canonical(address) for address in nameservers}
     found = next(
-        (one for one in services.present if wanted & {canonical(ip) for ip in one.fact.cluster_ips}), None
+        (service for service in services.present if wanted & {canonical(ip) for ip in service.fact.cluster_ips}), None
     ) or next(
-        (one for one in services.present if (one.fact.namespace, one.fact.name) == ("kube-system", "kube-dns")), None
+        (
+            service
+            for service in services.present
+            if (service.fact.namespace, service.fact.name) == ("kube-system", "kube-dns")
+        ),
+        None,
     )
     namespace = found.fact.namespace if found else "kube-system"
     name = found.fact.name if found else "kube-dns"
@@ -56,18 +61,18 @@ def gather(nameservers: tuple[str, ...], namespaces: tuple[str, ...] = ()) -> As
     return ClusterDns(
         service=found,
         slices=slices.present,
-        pods=tuple(one for one in pods.present if _is_dns(one.fact, found.fact if found else None)),
-        logs=tuple(one for one in logs.present if one.fact.component in COMPONENTS),
+        pods=tuple(pod for pod in pods.present if _is_dns(pod.fact, found.fact if found else None)),
+        logs=tuple(log for log in logs.present if log.fact.component in COMPONENTS),
         corefiles=_distinct(corefiles),
-        node_resolv_confs=tuple(one for one in confs.present if one.provenance.node),
-        node_cache=any(one.fact.labels.get("k8s-app") == "node-local-dns" for one in pods.present),
+        node_resolv_confs=tuple(config for config in confs.present if config.provenance.node),
+        node_cache=any(pod.fact.labels.get("k8s-app") == "node-local-dns" for pod in pods.present),
     )
 
 
 def _distinct(reply: Reply) -> tuple[Observation[Any], ...]:
     seen: dict[str, Observation[Any]] = {}
-    for one in reply.present:
-        seen.setdefault(one.fact.text, one)
+    for observed in reply.present:
+        seen.setdefault(observed.fact.text, observed)
     return tuple(seen.values())
 
 

@@ -63,10 +63,10 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
     """``enough`` are the namespaces that suffice to answer for the names in question."""
     answers, corefiles, services, slices, pods, namespaces = yield needs.answering(enough)
     configs, damaged = _configs(corefiles)
-    rows: list[DnsAnswer] = [row for one in answers.present for row in one.fact.rows]
+    rows: list[DnsAnswer] = [row for answer in answers.present for row in answer.fact.rows]
     worlds: list[World] = [RecordedWorld(rows)] if rows else []
     model: World | None = None
-    cluster = next((one for one in configs if one.serves_cluster), None)
+    cluster = next((config for config in configs if config.serves_cluster), None)
     if cluster is not None and services.present:
         objects = _cluster(services, slices, pods, namespaces)
         model = CoreDnsWorld(CoreDns(cluster.corefile, objects, client_namespace=client_namespace))
@@ -75,7 +75,7 @@ def gather(client_namespace: str, enough: tuple[str, ...] = ()) -> Asking[Answer
         world=Layered(worlds) if worlds else None,
         model=model,
         recorded=bool(rows),
-        evidence=tuple(Evidence("the recorded answers", one) for one in answers.present) or _shaping(cluster),
+        evidence=tuple(Evidence("the recorded answers", answer) for answer in answers.present) or _shaping(cluster),
         configs=configs,
         damaged=damaged,
         services=services.present,
@@ -103,9 +103,9 @@ def _shaping(config: CorefileFound | None) -> tuple[Evidence, ...]:
         return ()
     where = config.observation.provenance.path or "ConfigMap coredns"
     lines = tuple(
-        Evidence(f"Corefile line {one.line}: {one.sentence}", config.observation)
-        for one in lint(config.corefile)
-        if one.severity in ("warning", "fault") and one.code in SHAPING
+        Evidence(f"Corefile line {lint_finding.line}: {lint_finding.sentence}", config.observation)
+        for lint_finding in lint(config.corefile)
+        if lint_finding.severity in ("warning", "fault") and lint_finding.code in SHAPING
     )
     return (Evidence(f"the answers of the CoreDNS model over {where} and the objects", config.observation), *lines)
 
@@ -113,20 +113,20 @@ def _shaping(config: CorefileFound | None) -> tuple[Evidence, ...]:
 def _configs(reply: Reply) -> tuple[tuple[CorefileFound, ...], tuple[tuple[Observation[Any], str], ...]]:
     configs: dict[str, CorefileFound] = {}
     damaged = []
-    for one in reply.present:
-        text = one.fact.text
+    for observed in reply.present:
+        text = observed.fact.text
         if text in configs:
             continue
         try:
-            configs[text] = CorefileFound(corefile.parse(text, path=one.provenance.path), one)
+            configs[text] = CorefileFound(corefile.parse(text, path=observed.provenance.path), observed)
         except FormatError as error:
-            damaged.append((one, str(error)))
+            damaged.append((observed, str(error)))
     return tuple(configs.values()), tuple(damaged)
 
 
 def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namespace, ...]:
     """Namespaces as seen, and those in which something is."""
-    listed = tuple(one.fact for one in namespaces.present)
+    listed = tuple(namespace.fact for namespace in namespaces.present)
     names = {*services.present.namespaces, *pods.present.namespaces}
-    others = sorted(names - {"", *(one.name for one in listed)})
+    others = sorted(names - {"", *(endpoint.name for endpoint in listed)})
     return (*listed, *(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in others))

@@ -35,7 +35,7 @@ NODES = 16
 class TableState(enum.Enum):
     """How a node's table stands to what slices ask of it, for one backend and frontend."""
 
-    HELD = "held"
+    PRESENT = "present"
     MISSING = "missing"
     STALE = "stale"
     WRONG_PORT = "wrong port"
@@ -107,43 +107,43 @@ def backends(view: Scene) -> Asking[Backends]:
     nodes: list[Frontends] = []
     service = view.service
     if service is not None and not service.is_headless and not service.is_external_name:
-        slices = [one.fact for one in view.slices]
+        slices = [slice_.fact for slice_ in view.slices]
         for node, found in (yield from _planes(view)):
-            outcomes, held = _compared(service, slices, node, found)
+            outcomes, listed_slice = _compared(service, slices, node, found)
             if found.used is not None:
                 nodes.append(Frontends(node.label, found.mode or found.used.table.dialect.value, outcomes))
-            # Without the slices nobody can say what a table should hold.
-            states.extend(held if view.slices or view.slices_reply.absent else ())
+            # Without the slices it is not known what a table should hold.
+            states.extend(listed_slice if view.slices or view.slices_reply.absent else ())
     rows = _listed(view, tables, states)
-    listed = {one.address for one in rows}
+    listed = {row.address for row in rows}
     for pod in view.selected:
         addresses = [canonical(ip) for ip in pod.fact.ips]
         if not listed.intersection(addresses):
             rows.append(_pod_alone(pod, addresses, states))
             listed.update(addresses)
-    strangers = dict.fromkeys(one.address for one in states if one.address not in listed)
+    strangers = dict.fromkeys(entry.address for entry in states if entry.address not in listed)
     rows.extend(_stranger(view, address, states) for address in strangers)
     return Backends(tuple(rows), tuple(nodes))
 
 
 def _planes(view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
-    reports = tuple(report for one in reported.present for report in one.fact.nodes)
+    reports = tuple(report for node in reported.present for report in node.fact.nodes)
     from_node = client_node(view)
     tables = yield from nodes_tables(from_node, reports)
     if from_node:
-        homes = dict.fromkeys(one.endpoint.node_name or "" for one in view.distinct)
+        homes = dict.fromkeys(endpoint.endpoint.node_name or "" for endpoint in view.distinct)
         others = tuple(node for node in homes if node and node != from_node)[:NODES]
         tables = (*tables, *(yield from tables_at_hand(others, reports)))
-    held: list[tuple[NodeTables, Plane]] = []
+    planes: list[tuple[NodeTables, Plane]] = []
     for node in tables:
         logs, configs, metrics = yield proxy(node.owner)
-        found = plane(node, logs, configs, metrics, [one.fact for one in view.slices])
+        found = plane(node, logs, configs, metrics, [slice_.fact for slice_ in view.slices])
         if found.release is not None and node.view.release is None:
-            told = released(node.view, found.release)
-            node = NodeTables(node.owner, node.name, told, node.dumps, node.unread)
-        held.append((node, found))
-    return held
+            view_of_node = released(node.view, found.release)
+            node = NodeTables(node.owner, node.name, view_of_node, node.dumps, node.unread)
+        planes.append((node, found))
+    return planes
 
 
 def _compared(
@@ -166,20 +166,28 @@ def _compared(
         right = want.for_packet(TrafficOrigin.POD, source)
         wanted = right.backends if right.verdict is PacketVerdict.BACKENDS else ()
         outcomes.append((str(front), met.verdict.value))
-        held = {each.backend for each in met.backends}
-        lacking = [one for one in wanted if one not in held]
-        for each in met.backends:
+        present = {backend.backend for backend in met.backends}
+        missing = [backend for backend in wanted if backend not in present]
+        for share in met.backends:
             # An address may serve two ports of one Service (host network): what counts is address and port.
-            twin = next((one for one in lacking if one.address == each.backend.address), None)
-            if each.backend in wanted:
-                state = TableState.HELD
+            same_address = next(
+                (wanted_backend for wanted_backend in missing if wanted_backend.address == share.backend.address), None
+            )
+            if share.backend in wanted:
+                state = TableState.PRESENT
             else:
-                state = TableState.UNDECIDED if met.undecided else TableState.WRONG_PORT if twin else TableState.STALE
-                lacking = [one for one in lacking if one != twin]
-            states.append(InTable(node.label, str(front), *each.backend, state, each.share, path, each.line))
-        for one in lacking:
+                state = (
+                    TableState.UNDECIDED
+                    if met.undecided
+                    else TableState.WRONG_PORT
+                    if same_address
+                    else TableState.STALE
+                )
+                missing = [backend for backend in missing if backend != same_address]
+            states.append(InTable(node.label, str(front), *share.backend, state, share.share, path, share.line))
+        for backend in missing:
             state = TableState.UNDECIDED if met.undecided else TableState.MISSING
-            states.append(InTable(node.label, str(front), *one, state, None, path))
+            states.append(InTable(node.label, str(front), *backend, state, None, path))
     return tuple(outcomes), states
 
 
@@ -190,48 +198,51 @@ def _listed(view: Scene, tables: Tables, states: list[InTable]) -> list[BackendR
         held_at[state.address].append(state)
     listed_at: dict[str, list[EndpointView]] = defaultdict(list)
     distinct = view.distinct
-    for one in distinct:
-        listed_at[one.address].append(one)
-    return [_endpoint(view, one, tables, held_at[one.address], listed_at[one.address]) for one in distinct]
+    for endpoint in distinct:
+        listed_at[endpoint.address].append(endpoint)
+    return [
+        _endpoint(view, endpoint, tables, held_at[endpoint.address], listed_at[endpoint.address])
+        for endpoint in distinct
+    ]
 
 
 def _endpoint(
-    view: Scene, one: EndpointView, tables: Tables, states: list[InTable], same_address: list[EndpointView]
+    view: Scene, endpoint: EndpointView, tables: Tables, states: list[InTable], same_address: list[EndpointView]
 ) -> BackendRow:
-    pod = one.pod.fact if one.pod is not None and one.pod.fact.name == one.who else None
-    ports = tuple(_chain(port, one, tables) for port in view.service_ports)
-    others = _ports(view, [each for each in same_address if each is not one])
+    pod = endpoint.pod.fact if endpoint.pod is not None and endpoint.pod.fact.name == endpoint.who else None
+    ports = tuple(_chain(port, endpoint, tables) for port in view.service_ports)
+    others = _ports(view, [endpoint for endpoint in same_address if endpoint is not endpoint])
     own = {port.slice_port for port in ports}
     return BackendRow(
-        address=one.address,
-        pod=one.who if one.who != one.address else "",
-        node=one.endpoint.node_name or (pod.spec.node_name if pod else "") or "",
-        zone=one.endpoint.zone or "",
-        slice=one.slice.name,
-        ready=one.endpoint.ready,
-        serving=one.endpoint.serving,
-        terminating=one.endpoint.terminating,
+        address=endpoint.address,
+        pod=endpoint.who if endpoint.who != endpoint.address else "",
+        node=endpoint.endpoint.node_name or (pod.spec.node_name if pod else "") or "",
+        zone=endpoint.endpoint.zone or "",
+        slice=endpoint.slice.name,
+        ready=endpoint.endpoint.ready,
+        serving=endpoint.endpoint.serving,
+        terminating=endpoint.endpoint.terminating,
         pod_ready=pod.ready if pod else None,
         pod_state=_state(pod) if pod else "",
         restarts=_restarts(pod) if pod else 0,
         ports=ports,
-        tables=tuple(held for held in states if held.port in own or held.port not in others),
+        tables=tuple(entry for entry in states if entry.port in own or entry.port not in others),
     )
 
 
 def _ports(view: Scene, endpoints: list[EndpointView]) -> set[int | None]:
     """The ports that the slices give for these endpoints."""
-    found = (one.port_for(port) for one in endpoints for port in view.service_ports)
+    found = (endpoint.port_for(port) for endpoint in endpoints for port in view.service_ports)
     return {port.port for port in found if port is not None}
 
 
-def _chain(port: ServicePort, one: EndpointView, tables: Tables) -> PortChain:
+def _chain(port: ServicePort, endpoint: EndpointView, tables: Tables) -> PortChain:
     target = port.target_port if port.target_port not in (None, 0, "") else port.port
     label = f"{port.port}/{port.protocol}"
-    found = one.port_for(port)
+    found = endpoint.port_for(port)
     if found is None or found.port is None:
         return PortChain(label, str(target), None, "")
-    link = link_to(one, found.port, port.protocol, tables.get(one.who))
+    link = link_to(endpoint, found.port, port.protocol, tables.get(endpoint.who))
     return PortChain(label, str(target), found.port, link.reach.value, link.others)
 
 
@@ -250,13 +261,13 @@ def _pod_alone(pod: Observation[Pod], addresses: list[str], states: list[InTable
         pod_state=_state(fact),
         restarts=_restarts(fact),
         ports=(),
-        tables=tuple(held for held in states if held.address in addresses),
+        tables=tuple(entry for entry in states if entry.address in addresses),
     )
 
 
 def _stranger(view: Scene, address: str, states: list[InTable]) -> BackendRow:
     """An address that a table holds and neither a slice nor the selector gives."""
-    owner = next((one.fact for one in view.pods if address in map(canonical, one.fact.ips)), None)
+    owner = next((pod.fact for pod in view.pods if address in map(canonical, pod.fact.ips)), None)
     return BackendRow(
         address=address,
         pod=owner.name if owner else "",
@@ -270,7 +281,7 @@ def _stranger(view: Scene, address: str, states: list[InTable]) -> BackendRow:
         pod_state=_state(owner) if owner else "no such Pod in the evidence",
         restarts=_restarts(owner) if owner else 0,
         ports=(),
-        tables=tuple(held for held in states if held.address == address),
+        tables=tuple(entry for entry in states if entry.address == address),
     )
 
 
@@ -278,11 +289,11 @@ def _state(pod: Pod) -> str:
     """The phase, or what keeps a container from running."""
     if pod.deleting:
         return "Terminating"
-    for one in pod.status.container_statuses or ():
-        if one.state is not None and one.state.waiting is not None and one.state.waiting.reason:
-            return one.state.waiting.reason
+    for status in pod.status.container_statuses or ():
+        if status.state is not None and status.state.waiting is not None and status.state.waiting.reason:
+            return status.state.waiting.reason
     return pod.status.reason or pod.status.phase or ""
 
 
 def _restarts(pod: Pod) -> int:
-    return sum(one.restart_count for one in pod.status.container_statuses or ())
+    return sum(status.restart_count for status in pod.status.container_statuses or ())

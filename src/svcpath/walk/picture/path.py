@@ -20,7 +20,7 @@ from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.picture.backends import Backends, backends
 from svcpath.walk.scene import Scene, host_port
 
-#: Items of one hop that are told one by one.
+#: Items of one hop that are shown one by one.
 LIMIT = 6
 
 
@@ -43,11 +43,11 @@ def path(view: Scene) -> Asking[RequestPath]:
     client = yield from clients.gather(request, view)
     servers = nameservers(client.conf) if client.conf is not None else ()
     dns = yield from cluster_dns.gather(servers, request.namespaces)
-    held = yield from backends(view)
+    shown = yield from backends(view)
     hops = [_client(request, client), _resolver(client), _dns(dns, servers)]
     if request.service:
-        hops += [_service(request, view), _slices(view), _planes(held), _pods(view, held)]
-    return RequestPath(tuple(hops), held)
+        hops += [_service(request, view), _slices(view), _planes(shown), _pods(view, shown)]
+    return RequestPath(tuple(hops), shown)
 
 
 def _client(request: Request, client: Client) -> Hop:
@@ -83,8 +83,8 @@ def _resolver(client: Client) -> Hop:
 
 
 def _dns(dns: ClusterDns, servers: tuple[str, ...]) -> Hop:
-    endpoints = [one for item in dns.slices for one in item.fact.endpoints or ()]
-    ready = sum(1 for one in endpoints if one.ready)
+    endpoints = [endpoint for item in dns.slices for endpoint in item.fact.endpoints or ()]
+    ready = sum(1 for endpoint in endpoints if endpoint.ready)
     facts = [", ".join(servers[:LIMIT])] if servers else []
     if endpoints:
         facts.append(f"{ready} of {len(endpoints)} ready")
@@ -122,7 +122,7 @@ def _slices(view: Scene) -> Hop:
         return Hop("slices", absent, (), ("endpoints",))
     distinct = view.distinct
     ready = len(view.ready)
-    draining = sum(1 for one in distinct if one.endpoint.serving and one.endpoint.terminating)
+    draining = sum(1 for endpoint in distinct if endpoint.endpoint.serving and endpoint.endpoint.terminating)
     facts = [f"{ready} of {len(distinct)} ready"]
     facts += [f"{draining} serving and terminating"] if draining else []
     ports = dict.fromkeys(
@@ -136,36 +136,33 @@ def _slices(view: Scene) -> Hop:
     return Hop("slices", name, tuple(facts), ("endpoints",))
 
 
-def _planes(held: Backends) -> Hop:
-    if not held.nodes:
+def _planes(backends: Backends) -> Hop:
+    if not backends.nodes:
         return Hop("dataplane", "no table in the evidence", (), ("dataplane",))
     facts = []
-    for node in held.nodes[:LIMIT]:
-        said = "; ".join(f"{front} {outcome}" for front, outcome in node.outcomes[:2])
+    for node in backends.nodes[:LIMIT]:
+        text = "; ".join(f"{front} {outcome}" for front, outcome in node.outcomes[:2])
         count = {
-            held_in.address
-            for row in held.rows
-            for held_in in row.tables
-            if held_in.node == node.node and held_in.share
+            entry.address for row in backends.rows for entry in row.tables if entry.node == node.node and entry.share
         }
         if node.outcomes and all(outcome == "backends" for _, outcome in node.outcomes):
-            said = f"to {len(count)} backend{'' if len(count) == 1 else 's'}"
-        facts.append(f"{node.node} ({node.mode}) {said}".rstrip())
-    more = len(held.nodes) - LIMIT
+            text = f"to {len(count)} backend{'' if len(count) == 1 else 's'}"
+        facts.append(f"{node.node} ({node.mode}) {text}".rstrip())
+    more = len(backends.nodes) - LIMIT
     facts += [f"and {more} more nodes"] if more > 0 else []
-    name = held.nodes[0].node if len(held.nodes) == 1 else f"{len(held.nodes)} nodes"
+    name = backends.nodes[0].node if len(backends.nodes) == 1 else f"{len(backends.nodes)} nodes"
     return Hop("dataplane", name, tuple(facts), ("dataplane",))
 
 
-def _pods(view: Scene, held: Backends) -> Hop:
-    rows = [one for one in held.rows if one.slice or one.pod]
+def _pods(view: Scene, backends: Backends) -> Hop:
+    rows = [endpoint for endpoint in backends.rows if endpoint.slice or endpoint.pod]
     if not rows:
         return Hop("pods", "none", (), ("ports", "pod"))
     facts = []
     for row in rows[:LIMIT]:
-        ports = [one.slice_port for one in row.ports if one.slice_port is not None]
+        ports = [chain.slice_port for chain in row.ports if chain.slice_port is not None]
         place = host_port(row.address, ports[0]) if ports and row.address else row.address
-        shares = [one.share for one in row.tables if one.share is not None]
+        shares = [entry.share for entry in row.tables if entry.share is not None]
         share = f" {shares[0].numerator}/{shares[0].denominator}" if shares else ""
         facts.append(f"{place}{share}".strip() or row.pod)
     more = len(rows) - LIMIT

@@ -47,7 +47,7 @@ def check(service: Service) -> Asking[CheckResult]:
         Status.FAIL,
         f"externalName leads to Service {name} of namespace {namespace}, which has no ready endpoint (0 of {every})",
         evidence=(
-            *(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in slices[:3]),
+            *(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in slices[:3]),
             Evidence(f"Service {name} of namespace {namespace}", reply.present[0]),
         ),
         confidence=Confidence.SUPPORTED,
@@ -72,6 +72,8 @@ def named(target: str) -> tuple[str, str]:
 
 
 def _usable(slices: tuple[Observation[EndpointSlice], ...]) -> tuple[int, int]:
-    endpoints = [one for held in slices for one in held.fact.endpoints or ()]
-    ready = [one for one in endpoints if one.ready] or [one for one in endpoints if one.serving and one.terminating]
+    endpoints = [endpoint for slice_ in slices for endpoint in slice_.fact.endpoints or ()]
+    ready = [endpoint for endpoint in endpoints if endpoint.ready] or [
+        endpoint for endpoint in endpoints if endpoint.serving and endpoint.terminating
+    ]
     return len(ready), len(endpoints)

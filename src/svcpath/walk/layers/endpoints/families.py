@@ -24,15 +24,15 @@ def service_families(view: Scene) -> tuple[str, ...]:
 
 def _host_names_only(view: Scene, service: Service) -> Finding | None:
     """Slices of addressType FQDN give a cluster IP no backend (pkg/proxy/endpointschangetracker.go takes IPv4 and IPv6)."""
-    filled = [one for one in view.slices if one.fact.endpoints]
-    if not service.cluster_ips or not filled or any(one.fact.address_type != "FQDN" for one in filled):
+    filled = [slice_ for slice_ in view.slices if slice_.fact.endpoints]
+    if not service.cluster_ips or not filled or any(slice_.fact.address_type != "FQDN" for slice_ in filled):
         return None
     names = ", ".join(dict.fromkeys(endpoint.address for endpoint in view.endpoints))
     return finding(
         "SP317",
         Status.FAIL,
         f"every slice of {service.name} is of addressType FQDN ({names}): nodes use IPv4 and IPv6 alone, so there is no backend",
-        evidence=tuple(Evidence(f"slice {one.fact.name}: addressType FQDN", one) for one in filled[:3]),
+        evidence=tuple(Evidence(f"slice {slice_.fact.name}: addressType FQDN", slice_) for slice_ in filled[:3]),
         confidence=Confidence.PROVEN,
         share="all new connections",
         namespace=service.namespace,
@@ -48,7 +48,7 @@ def check(view: Scene) -> CheckResult:
         return CheckResult(findings=(named,))
     if not view.selected:
         return CheckResult(looked=False)
-    ready = [one for one in view.selected if one.fact.ready and one.fact.ips]
+    ready = [pod for pod in view.selected if pod.fact.ready and pod.fact.ips]
     if not ready:
         return CheckResult(looked=False)
     families = service_families(view)
@@ -57,9 +57,9 @@ def check(view: Scene) -> CheckResult:
         number = NUMBER.get(family, 0)
         if any(endpoint.family == number for endpoint in view.usable):
             continue
-        if any(family_of(ip) == number for one in ready for ip in one.fact.ips):
+        if any(family_of(ip) == number for pod in ready for ip in pod.fact.ips):
             continue
-        have = ", ".join(f"{one.fact.name} has only {', '.join(one.fact.ips)}" for one in ready[:3])
+        have = ", ".join(f"{pod.fact.name} has only {', '.join(pod.fact.ips)}" for pod in ready[:3])
         one_of_two = len(families) > 1
         optional = one_of_two and service.spec.ip_family_policy == "PreferDualStack"
         findings.append(
@@ -70,15 +70,15 @@ def check(view: Scene) -> CheckResult:
                 f"are ready, but {have}",
                 evidence=(
                     Evidence(f"Service {service.name}: families {', '.join(families)}", view.service_observation),
-                    *(Evidence(f"Pod {one.fact.name}: {', '.join(one.fact.ips)}", one) for one in ready[:3]),
+                    *(Evidence(f"Pod {pod.fact.name}: {', '.join(pod.fact.ips)}", pod) for pod in ready[:3]),
                     *(
-                        Evidence(f"slice {one.fact.name} ({one.fact.address_type}) has no endpoints", one)
-                        for one in view.slices
-                        if one.fact.address_type == family and not one.fact.endpoints
+                        Evidence(f"slice {slice_.fact.name} ({slice_.fact.address_type}) has no endpoints", slice_)
+                        for slice_ in view.slices
+                        if slice_.fact.address_type == family and not slice_.fact.endpoints
                     ),
                 ),
                 confidence=Confidence.PROVEN
-                if any(one.fact.address_type == family for one in view.slices)
+                if any(slice_.fact.address_type == family for slice_ in view.slices)
                 else Confidence.SUPPORTED,
                 share=f"all new connections over {family}" if one_of_two else "all new connections",
                 details=("ipFamilyPolicy PreferDualStack gave the Service both families",) if optional else (),

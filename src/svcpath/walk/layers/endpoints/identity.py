@@ -65,22 +65,22 @@ def check(view: Scene) -> Asking[CheckResult]:
 
 
 def _read_before(view: Scene) -> bool:
-    """Whether the slices' last write lies before every ready Pod that they lack, in another file: then they were read before
+    """Whether the slices' last write lies before every ready Pod that they miss, in another file: then they were read before
     a rollout and the Pods behind it, or the controller stands still. resourceVersions are of one counter (etcd's revision)."""
     listed = {endpoint.address for endpoint in view.endpoints}
-    newer = [one for one in view.selected if one.fact.ready and not any(canonical(ip) in listed for ip in one.fact.ips)]
-    slices = [one for one in view.slices if one.fact.managed_by == CONTROLLER and one.fact.endpoints]
-    files = {one.provenance.path for one in slices}
-    if not newer or not slices or len(slices) < len([one for one in view.slices if one.fact.endpoints]):
+    newer = [pod for pod in view.selected if pod.fact.ready and not any(canonical(ip) in listed for ip in pod.fact.ips)]
+    slices = [slice_ for slice_ in view.slices if slice_.fact.managed_by == CONTROLLER and slice_.fact.endpoints]
+    files = {slice_.provenance.path for slice_ in slices}
+    if not newer or not slices or len(slices) < len([slice_ for slice_ in view.slices if slice_.fact.endpoints]):
         return False
-    if any(one.provenance.path in files or not one.provenance.path for one in newer):
+    if any(slice_.provenance.path in files or not slice_.provenance.path for slice_ in newer):
         return False
-    written = [_version(one.fact) for one in slices]
-    return min(written) >= 0 and max(written) < min(_version(one.fact) for one in newer)
+    written = [_version(slice_.fact) for slice_ in slices]
+    return min(written) >= 0 and max(written) < min(_version(slice_.fact) for slice_ in newer)
 
 
-def _version(one: Object) -> int:
-    text = one.metadata.resource_version
+def _version(obj: Object) -> int:
+    text = obj.metadata.resource_version
     return int(text) if text.isdecimal() and text.isascii() and len(text) < 30 else -1
 
 
@@ -92,17 +92,17 @@ def _of_another_time(found: Finding) -> Finding:
         sentence=f"{found.sentence}; ready Pods newer than the slices are in none: either the slices "
         "were read before the Pods, or their controller stands still",
         hypotheses=tuple(
-            msgspec.structs.replace(each, confidence=Confidence.POSSIBLE)
-            if each.confidence is not Confidence.REFUTED
-            else each
-            for each in found.hypotheses
+            msgspec.structs.replace(hypothesis, confidence=Confidence.POSSIBLE)
+            if hypothesis.confidence is not Confidence.REFUTED
+            else hypothesis
+            for hypothesis in found.hypotheses
         ),
         remedy="Read slices and Pods at one time: kubectl get endpointslices,pods -o yaml.",
     )
 
 
 def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[Gap, ...]]]:
-    """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that nobody
+    """Endpoints whose Pod is not there, or has another address. Only where Pods were listed at all; a Pod that no one
     looked for is a gap. ``fails``: the sentence's end, what that means for connections."""
     service = view.service
     if not view.pods or service is None or not service.spec.selector:
@@ -170,20 +170,24 @@ def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[Gap, 
     ], gaps
 
 
-def _outside(view: Scene, held: list[EndpointView]) -> Finding:
+def _outside(view: Scene, endpoint: list[EndpointView]) -> Finding:
     """Addresses of no Pod in slices that somebody else than the controller manages: a machine outside, or a leftover."""
     listed = "; ".join(
-        f"{one.address} in slice {one.slice.name} (managed by {one.slice.managed_by})" for one in held[:3]
+        f"{endpoint.address} in slice {endpoint.slice.name} (managed by {endpoint.slice.managed_by})"
+        for endpoint in endpoint[:3]
     )
     return finding(
         "SP319",
         Status.WARN,
-        f"{len(held)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
-        evidence=tuple(Evidence(f"slice {one.slice.name}: {one.address}", one.observation) for one in held[:3]),
+        f"{len(endpoint)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
+        evidence=tuple(
+            Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation)
+            for endpoint in endpoint[:3]
+        ),
         confidence=Confidence.POSSIBLE,
-        share=f"{len(held)} of {len(view.usable)} backends",
+        share=f"{len(endpoint)} of {len(view.usable)} backends",
         namespace=view.request.namespace,
-        address=held[0].address,
+        address=endpoint[0].address,
     )
 
 
@@ -200,20 +204,22 @@ def _twice(view: Scene) -> list[Finding]:
     """One address and port under different Pods: a ghost that must not hide the ready one."""
     by_address: dict[tuple[str, tuple[int | None, ...]], list[EndpointView]] = {}
     for endpoint in view.endpoints:
-        ports = tuple(sorted((port.port for port in endpoint.slice.ports or ()), key=lambda one: one or 0))
+        ports = tuple(sorted((port.port for port in endpoint.slice.ports or ()), key=lambda item: item or 0))
         by_address.setdefault((endpoint.address, ports), []).append(endpoint)
     findings = []
-    for (address, ports), held in by_address.items():
-        who = list(dict.fromkeys(endpoint.who for endpoint in held))
+    for (address, ports), listed in by_address.items():
+        who = list(dict.fromkeys(endpoint.who for endpoint in listed))
         if len(who) < 2:
             continue
-        best = next((each for each in view.distinct if each.address == address and each in held), held[0])
+        best = next(
+            (endpoint for endpoint in view.distinct if endpoint.address == address and endpoint in listed), listed[0]
+        )
         ghosts = [name for name in who if name != best.who]
         number = next((port for port in ports if port is not None), None)
         place = address if number is None else f"[{address}]:{number}" if ":" in address else f"{address}:{number}"
         rest = "" if best.endpoint.ready else " (not ready either)"
         claim = f"ready wins whatever slice is newer, the ghost {', '.join(ghosts)} must not hide it"
-        if sum(1 for each in held if each.endpoint.ready) > 1:
+        if sum(1 for endpoint in listed if endpoint.endpoint.ready) > 1:
             claim = f"{' and '.join(who)} are both ready, and one address belongs to one Pod"
         findings.append(
             finding(
@@ -223,11 +229,11 @@ def _twice(view: Scene) -> list[Finding]:
                 f"(Pod {best.who}){rest}; {claim}",
                 evidence=tuple(
                     Evidence(
-                        f"slice {each.slice.name}: {address} -> {each.who}, ready={str(each.endpoint.ready).lower()} "
-                        f"terminating={str(each.endpoint.terminating).lower()}",
-                        each.observation,
+                        f"slice {endpoint.slice.name}: {address} -> {endpoint.who}, ready={str(endpoint.endpoint.ready).lower()} "
+                        f"terminating={str(endpoint.endpoint.terminating).lower()}",
+                        endpoint.observation,
                     )
-                    for each in held
+                    for endpoint in listed
                 ),
                 confidence=Confidence.PROVEN,
                 namespace=view.request.namespace,
@@ -242,24 +248,24 @@ def _unlisted(view: Scene) -> list[Finding]:
     listed = {endpoint.address for endpoint in view.endpoints}
     families = {endpoint.family for endpoint in view.endpoints}
     missing = [
-        one
-        for one in view.selected
-        if one.fact.ready
-        and not one.fact.deleting
-        and one.fact.ips
-        and not any(canonical(ip) in listed for ip in one.fact.ips)
-        and any((6 if ":" in ip else 4) in families for ip in one.fact.ips)
+        pod
+        for pod in view.selected
+        if pod.fact.ready
+        and not pod.fact.deleting
+        and pod.fact.ips
+        and not any(canonical(ip) in listed for ip in pod.fact.ips)
+        and any((6 if ":" in ip else 4) in families for ip in pod.fact.ips)
     ]
     if not missing or view.slices_reply.partial:
         return []
-    names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in missing[:3])
+    names = ", ".join(f"{pod.fact.name} ({', '.join(pod.fact.ips)})" for pod in missing[:3])
     which = "no slice" if view.slices_reply.complete else "no slice of the evidence"
     return [
         finding(
             "SP315",
             Status.WARN,
             f"{len(missing)} ready Pod{'s that match are' if len(missing) > 1 else ' that matches is'} in {which}: {names}",
-            evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in missing[:3]),
+            evidence=tuple(Evidence(f"Pod {pod.fact.name} is ready and matches", pod) for pod in missing[:3]),
             confidence=Confidence.SUPPORTED,
             namespace=view.request.namespace,
             service=view.request.service,

@@ -40,11 +40,11 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         (yield from readiness.check(view)),
         (yield from identity.check(view)),
     ]
-    if not view.slices and not any(one.findings for one in judgements):
-        # Pods alone do not show what nodes are told: without slices nothing passes here.
-        judgements = [msgspec.structs.replace(one, looked=False) for one in judgements]
-    looked = any(one.looked for one in judgements)
-    if looked and not any(one.status is Status.FAIL for judged in judgements for one in judged.findings):
+    if not view.slices and not any(result.findings for result in judgements):
+        # Pods alone do not show what nodes are given: without slices nothing passes here.
+        judgements = [msgspec.structs.replace(result, looked=False) for result in judgements]
+    looked = any(result.looked for result in judgements)
+    if looked and not any(result.status is Status.FAIL for judged in judgements for result in judged.findings):
         judgements.append(CheckResult(phrase=_summary(view), looked=bool(view.slices)))
     return answer(judgements)
 
@@ -59,7 +59,7 @@ def _without_slices(view: Scene, trouble: Observation[Any]) -> Asking[LayerAnswe
 
 def _summary(view: Scene) -> str:
     """ "2 of 2 ready: 10.244.1.4 (w1), 10.244.2.4 (w2)", each with its port where slices differ in it."""
-    numbers = {port.port for one in view.slices for port in one.fact.ports or () if port.port is not None}
+    numbers = {port.port for slice_ in view.slices for port in slice_.fact.ports or () if port.port is not None}
     shown = []
     for endpoint in view.usable[:6]:
         port = next((port.port for port in endpoint.slice.ports or () if port.port is not None), None)

@@ -22,7 +22,7 @@ def check(view: Scene) -> Asking[CheckResult]:
     if not view.slices and not view.selected:
         return CheckResult(looked=False)
     if view.ready:
-        sick = [one for one in view.selected if one.fact.ready is False and not one.fact.deleting]
+        sick = [pod for pod in view.selected if pod.fact.ready is False and not pod.fact.deleting]
         if not sick:
             return CheckResult(looked=bool(view.slices))
         events = yield from ask.one(Need(Kind.EVENT, namespace=view.request.namespace, permission="list events"))
@@ -37,7 +37,7 @@ def check(view: Scene) -> Asking[CheckResult]:
 
 def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
-    names = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact, events)}" for one in sick[:3])
+    names = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact, events)}" for pod in sick[:3])
     names += f"; and {len(sick) - 3} more" if len(sick) > 3 else ""
     are = "is" if len(sick) == 1 else "are"
     if service and service.spec.publish_not_ready_addresses:
@@ -46,13 +46,13 @@ def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[E
                 "SP316",
                 Status.WARN,
                 f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {are} published all the same ({names})",
-                evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
+                evidence=tuple(Evidence(f"Pod {pod.fact.name} is not ready", pod) for pod in sick[:3]),
                 confidence=Confidence.PROVEN,
                 namespace=view.request.namespace,
                 service=view.request.service,
             )
         ]
-    still = {one.who for one in view.ready} & {one.fact.name for one in sick}
+    still = {endpoint.who for endpoint in view.ready} & {pod.fact.name for pod in sick}
     effect = f"take{'s' if len(sick) == 1 else ''} no new connections"
     if still:
         effect = f"the slice still has {', '.join(sorted(still)[:3])} as ready"
@@ -61,7 +61,7 @@ def _some(view: Scene, sick: list[Observation[Pod]], events: tuple[Observation[E
             "SP314",
             Status.WARN,
             f"{len(sick)} of {len(view.selected)} Pods {are} not ready and {effect} ({names})",
-            evidence=tuple(Evidence(f"Pod {one.fact.name} is not ready", one) for one in sick[:3]),
+            evidence=tuple(Evidence(f"Pod {pod.fact.name} is not ready", pod) for pod in sick[:3]),
             confidence=Confidence.PROVEN,
             namespace=view.request.namespace,
             selector=as_text(service.spec.selector or {}) if service else "",
@@ -85,12 +85,14 @@ def _terminating_only(view: Scene) -> Finding:
 
 def _terminating_pods(view: Scene, serving: list[Observation[Pod]]) -> Finding:
     """The same from Pods alone, where no slice was looked at."""
-    listed = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in serving[:4])
+    listed = ", ".join(f"{endpoint.fact.name} ({', '.join(endpoint.fact.ips)})" for endpoint in serving[:4])
     return finding(
         "SP305",
         Status.WARN,
         f"no Pod that stays is ready; {len(serving)} ready while terminating would take new connections: {listed}",
-        evidence=tuple(Evidence(f"Pod {one.fact.name} is ready and terminating", one) for one in serving[:4]),
+        evidence=tuple(
+            Evidence(f"Pod {endpoint.fact.name} is ready and terminating", endpoint) for endpoint in serving[:4]
+        ),
         confidence=Confidence.SUPPORTED,
         cause_layer="lifecycle",
         namespace=view.request.namespace,
@@ -100,28 +102,28 @@ def _terminating_pods(view: Scene, serving: list[Observation[Pod]]) -> Finding:
 
 def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
     service = view.service
-    pods = {one.fact.name: one for one in view.selected}
+    pods = {pod.fact.name: pod for pod in view.selected}
     for endpoint in view.distinct:
         if endpoint.pod:
             pods.setdefault(endpoint.pod.fact.name, endpoint.pod)
     if not view.slices:
         if service is not None and service.spec.publish_not_ready_addresses:
             return []
-        serving = [one for one in pods.values() if one.fact.ready and one.fact.deleting]
-        if serving and all(one.fact.deleting or not one.fact.ready for one in pods.values()):
+        serving = [pod for pod in pods.values() if pod.fact.ready and pod.fact.deleting]
+        if serving and all(pod.fact.deleting or not pod.fact.ready for pod in pods.values()):
             return [_terminating_pods(view, serving)]
-    unready = [one for one in pods.values() if one.fact.ready is not True or one.fact.deleting]
+    unready = [pod for pod in pods.values() if pod.fact.ready is not True or pod.fact.deleting]
     if view.selected and not view.slices and view.slices_reply.unreadable and len(unready) < len(pods):
         return []
     if not view.distinct and len(unready) < len(pods):
-        return _unlisted(view, [one for one in pods.values() if one.fact.ready and not one.fact.deleting])
-    names = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact, events)}" for one in unready[:3])
+        return _unlisted(view, [pod for pod in pods.values() if pod.fact.ready and not pod.fact.deleting])
+    names = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact, events)}" for pod in unready[:3])
     if not names:
         names = "; ".join(
             f"{endpoint.who} ({endpoint.address}): {_conditions(endpoint)}" for endpoint in view.distinct[:3]
         )
     total = len(view.distinct) or len(pods)
-    finished = [one for one in view.pods if service and one.fact.finished]
+    finished = [pod for pod in view.pods if service and pod.fact.finished]
     details = (
         [f"{len(finished)} Pods of the namespace have finished and count for nothing"] if finished and not pods else []
     )
@@ -132,7 +134,7 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
             f"0 of {total} {'endpoints' if view.distinct else 'Pods'} ready: {names}",
             evidence=(
                 *_slices(view.distinct),
-                *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact, events)}", one) for one in unready[:3]),
+                *(Evidence(f"Pod {pod.fact.name}: {why_not_ready(pod.fact, events)}", pod) for pod in unready[:3]),
             ),
             confidence=Confidence.PROVEN if view.slices else Confidence.SUPPORTED,
             share="all new connections",
@@ -146,18 +148,18 @@ def _none(view: Scene, events: tuple[Observation[Event], ...]) -> list[Finding]:
 def _unlisted(view: Scene, ready: list[Observation[Pod]]) -> list[Finding]:
     """Slices are there, empty, though ready Pods match: families.py and identity.py may know why; else it is odd."""
     wanted = {6 if slice_.fact.address_type == "IPv6" else 4 for slice_ in view.slices}
-    mine = [one for one in ready if any((6 if ":" in ip else 4) in wanted for ip in one.fact.ips)]
+    mine = [pod for pod in ready if any((6 if ":" in ip else 4) in wanted for ip in pod.fact.ips)]
     if not mine or not view.slices:
         return []
-    names = ", ".join(f"{one.fact.name} ({', '.join(one.fact.ips)})" for one in mine[:3])
+    names = ", ".join(f"{pod.fact.name} ({', '.join(pod.fact.ips)})" for pod in mine[:3])
     return [
         finding(
             "SP303",
             Status.FAIL,
             f"ready Pods match ({names}) and the slices of {view.request.service} hold no endpoint",
             evidence=(
-                *(Evidence(f"slice {one.fact.name} has no endpoints", one) for one in view.slices[:2]),
-                *(Evidence(f"Pod {one.fact.name} is ready and matches", one) for one in mine[:3]),
+                *(Evidence(f"slice {slice_.fact.name} has no endpoints", slice_) for slice_ in view.slices[:2]),
+                *(Evidence(f"Pod {pod.fact.name} is ready and matches", pod) for pod in mine[:3]),
             ),
             share="all new connections",
             namespace=view.request.namespace,
@@ -177,7 +179,9 @@ def _empty(view: Scene) -> list[Finding]:
             "SP304",
             Status.FAIL,
             f"the slices of {view.request.service} hold no endpoint{_because(view)}",
-            evidence=tuple(Evidence(f"slice {one.fact.name} has no endpoints", one) for one in view.slices[:3]),
+            evidence=tuple(
+                Evidence(f"slice {slice_.fact.name} has no endpoints", slice_) for slice_ in view.slices[:3]
+            ),
             confidence=Confidence.PROVEN,
             share="all new connections",
             namespace=view.request.namespace,
@@ -192,8 +196,11 @@ def _because(view: Scene) -> str:
 
 
 def _conditions(endpoint: EndpointView) -> str:
-    one = endpoint.endpoint
-    return f"ready={_word(one.ready)} serving={_word(one.serving)} terminating={_word(one.terminating)}"
+    conditions = endpoint.endpoint
+    return (
+        f"ready={_word(conditions.ready)} serving={_word(conditions.serving)} "
+        f"terminating={_word(conditions.terminating)}"
+    )
 
 
 def _word(value: bool) -> str:
@@ -202,12 +209,12 @@ def _word(value: bool) -> str:
 
 def _slices(views: tuple[EndpointView, ...]) -> tuple[Evidence, ...]:
     by_slice: dict[str, list[EndpointView]] = {}
-    for each in views:
-        by_slice.setdefault(each.slice.name, []).append(each)
+    for endpoint in views:
+        by_slice.setdefault(endpoint.slice.name, []).append(endpoint)
     return tuple(
         Evidence(
-            f"slice {name}: " + ", ".join(f"{each.address} {_conditions(each)}" for each in held[:4]),
-            held[0].observation,
+            f"slice {name}: " + ", ".join(f"{endpoint.address} {_conditions(endpoint)}" for endpoint in listed[:4]),
+            listed[0].observation,
         )
-        for name, held in by_slice.items()
+        for name, listed in by_slice.items()
     )

@@ -37,16 +37,16 @@ def check(view: Scene) -> Asking[CheckResult]:
     if view.distinct:
         # The slice controller saw Pods that this evidence has not: identity.py judges the addresses.
         return CheckResult()
-    pods = [one for one in view.pods if not one.fact.finished]
-    finished = [one for one in view.pods if one.fact.finished and matches(selector, one.fact.labels)]
+    pods = [pod for pod in view.pods if not pod.fact.finished]
+    finished = [pod for pod in view.pods if pod.fact.finished and matches(selector, pod.fact.labels)]
     near = [] if finished else nearest(selector, pods)
     complete = view.pods_reply.complete
     empty_slices = bool(view.slices)
     evidence = [
         Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation),
-        *(Evidence(f"Pod {one.fact.name} matches, phase {one.fact.status.phase}", one) for one in finished[:3]),
-        *(Evidence(_labels(one.fact), one) for one, _ in near),
-        *(Evidence(f"EndpointSlice {one.fact.name} has no endpoints", one) for one in view.slices[:2]),
+        *(Evidence(f"Pod {pod.fact.name} matches, phase {pod.fact.status.phase}", pod) for pod in finished[:3]),
+        *(Evidence(_labels(pod.fact), pod) for pod, _ in near),
+        *(Evidence(f"EndpointSlice {slice_.fact.name} has no endpoints", slice_) for slice_ in view.slices[:2]),
     ]
     if not view.pods:
         evidence.append(Evidence(f"no Pod in namespace {service.namespace}", view.pods_reply.observations[0]))
@@ -63,7 +63,7 @@ def check(view: Scene) -> Asking[CheckResult]:
     evidence.extend(makers)
     details = [_refusal(view)] if service.cluster_ips else []
     everywhere = yield from ask.one(Need(Kind.POD, permission="list pods"))
-    details.extend(_other_namespaces(service.namespace, selector, [one.fact for one in everywhere.present]))
+    details.extend(_other_namespaces(service.namespace, selector, [pod.fact for pod in everywhere.present]))
     # Without a slice that says so, Pods that were not listed show no more than that these do not match.
     open_ = not empty_slices and not complete and (view.pods_sampled or not any(map(_slip, near)))
     missing = finding(
@@ -77,7 +77,7 @@ def check(view: Scene) -> Asking[CheckResult]:
         if complete or (empty_slices and not view.pods_reply.partial)
         else Confidence.SUPPORTED,
         details=tuple(details),
-        remedy=_FINISHED if finished else _SCALED if made else _mend(near),
+        remedy=_FINISHED if finished else _SCALED if made else _fix(near),
         share="all new connections",
         namespace=service.namespace,
         selector=as_text(selector),
@@ -90,7 +90,7 @@ def check(view: Scene) -> Asking[CheckResult]:
 _FINISHED = "Start Pods that stay (a Deployment's, not a Job's), or see why these ended."
 
 
-_SCALED = "Scale it up, or mend what keeps it from making Pods; selector and labels agree."
+_SCALED = "Scale it up, or fix what keeps it from making Pods; selector and labels agree."
 
 
 def _makers(namespace: str, selector: Mapping[str, str]) -> Asking[tuple[list[Evidence], str]]:
@@ -98,15 +98,19 @@ def _makers(namespace: str, selector: Mapping[str, str]) -> Asking[tuple[list[Ev
     admission webhook: condition ReplicaFailure)."""
     workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=namespace, permission="list deployments.apps"))
     evidence: list[Evidence] = []
-    said: list[str] = []
-    for one in workloads.present:
-        work = one.fact
+    sentences: list[str] = []
+    for workload in workloads.present:
+        work = workload.fact
         if work.spec.template is None or not matches(selector, work.spec.template.metadata.labels or {}):
             continue
-        if any(each.controller for each in work.metadata.owner_references or ()):
+        if any(owner.controller for owner in work.metadata.owner_references or ()):
             continue
         failure = next(
-            (each for each in work.status.conditions or () if each.type == "ReplicaFailure" and each.status == "True"),
+            (
+                condition
+                for condition in work.status.conditions or ()
+                if condition.type == "ReplicaFailure" and condition.status == "True"
+            ),
             None,
         )
         why = ""
@@ -115,13 +119,13 @@ def _makers(namespace: str, selector: Mapping[str, str]) -> Asking[tuple[list[Ev
         elif failure is not None:
             why = f"can't make them ({(failure.message or failure.reason or 'ReplicaFailure').rstrip('.')})"
         if why:
-            said.append(f"{work.kind} {work.name}, whose Pods it would match, {why}")
-            evidence.append(Evidence(f"{work.kind} {work.name} {why}", one))
-    return evidence[:3], "".join(f"; {each}" for each in said[:3])
+            sentences.append(f"{work.kind} {work.name}, whose Pods it would match, {why}")
+            evidence.append(Evidence(f"{work.kind} {work.name} {why}", workload))
+    return evidence[:3], "".join(f"; {sentence}" for sentence in sentences[:3])
 
 
 def _phases(finished: list[Observation[Pod]]) -> str:
-    shown = [f"{one.fact.name} {one.fact.status.reason or one.fact.status.phase}" for one in finished[:4]]
+    shown = [f"{pod.fact.name} {pod.fact.status.reason or pod.fact.status.phase}" for pod in finished[:4]]
     return ", ".join(shown) + (f" and {len(finished) - 4} more" if len(finished) > 4 else "")
 
 
@@ -153,11 +157,11 @@ Near = list[tuple[Observation[Pod], tuple[Difference, ...]]]
 
 def nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
     """The Pods that miss the fewest terms, at most three; none when no Pod is near (every term missed, none elsewhere)."""
-    scored = [(one, differences(selector, one.fact.labels)) for one in pods]
+    scored = [(pod, differences(selector, pod.fact.labels)) for pod in pods]
     near = [
-        (one, missed)
-        for one, missed in scored
-        if len(missed) < len(selector) or any(each.elsewhere or _alike(each) for each in missed)
+        (pod, missed)
+        for pod, missed in scored
+        if len(missed) < len(selector) or any(label.elsewhere or _alike(label) for label in missed)
     ]
     if not near:
         return []
@@ -167,7 +171,7 @@ def nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
 
 def _slip(near: tuple[Observation[Pod], tuple[Difference, ...]]) -> bool:
     """Whether the labels look like the selector misspelt, and not like those of another application."""
-    return all(each.elsewhere or _alike(each) for each in near[1])
+    return all(label.elsewhere or _alike(label) for label in near[1])
 
 
 def _alike(difference: Difference) -> bool:
@@ -182,11 +186,11 @@ def _alike(difference: Difference) -> bool:
     return min(len(wanted), len(actual)) >= 5 and difflib.SequenceMatcher(None, wanted, actual).ratio() >= 0.75
 
 
-def _one_edit(one: str, other: str) -> bool:
+def _one_edit(label: str, other: str) -> bool:
     """Damerau-Levenshtein distance of at most 1."""
-    if abs(len(one) - len(other)) > 1:
+    if abs(len(label) - len(other)) > 1:
         return False
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((label, other), key=len)
     at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) == len(long):
         rest = short[at + 1 :] == long[at + 1 :]
@@ -201,30 +205,34 @@ def _labels(pod: Pod) -> str:
 
 def miss(near: Near) -> str:
     parts: dict[str, list[str]] = {}
-    for one, missed in near:
+    for pod, missed in near:
         terms = []
-        for each in missed:
-            if each.elsewhere:
-                terms.append(f"{each.elsewhere}={one.fact.labels[each.elsewhere]} instead of {each.key}={each.wanted}")
-            elif each.actual is not None:
-                terms.append(f"{each.key}={each.actual} instead of {each.key}={each.wanted}")
+        for label in missed:
+            if label.elsewhere:
+                terms.append(
+                    f"{label.elsewhere}={pod.fact.labels[label.elsewhere]} instead of {label.key}={label.wanted}"
+                )
+            elif label.actual is not None:
+                terms.append(f"{label.key}={label.actual} instead of {label.key}={label.wanted}")
             else:
-                terms.append(f"no label {each.key}")
-        parts.setdefault(", ".join(terms), []).append(one.fact.name)
+                terms.append(f"no label {label.key}")
+        parts.setdefault(", ".join(terms), []).append(pod.fact.name)
     return "; ".join(
         f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} {terms}" for terms, names in parts.items()
     )
 
 
-def _mend(near: Near) -> str:
+def _fix(near: Near) -> str:
     if not near:
         return "Start Pods with these labels, or select labels that Pods carry."
     pod, missed = near[0]
     if len(missed) != 1:
         return "Make the selector and the Pods' labels agree."
-    each = missed[0]
-    if each.elsewhere:
-        return f"select {each.elsewhere}={pod.fact.labels[each.elsewhere]}, or label the Pods {each.key}={each.wanted}"
-    if each.actual is not None:
-        return f"select {each.key}={each.actual}, or label the Pods {each.key}={each.wanted}"
-    return f"label the Pods {each.key}={each.wanted}, or drop {each.key} from the selector"
+    label = missed[0]
+    if label.elsewhere:
+        return (
+            f"select {label.elsewhere}={pod.fact.labels[label.elsewhere]}, or label the Pods {label.key}={label.wanted}"
+        )
+    if label.actual is not None:
+        return f"select {label.key}={label.actual}, or label the Pods {label.key}={label.wanted}"
+    return f"label the Pods {label.key}={label.wanted}, or drop {label.key} from the selector"

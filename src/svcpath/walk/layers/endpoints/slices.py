@@ -43,7 +43,10 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Check
         service=service.name,
     )
     observed = Evidence(f"Service {service.name} has no selector", view.service_observation)
-    looked = tuple(Evidence(f"EndpointSlices of {service.name}: none", one) for one in view.slices_reply.observations)
+    looked = tuple(
+        Evidence(f"EndpointSlices of {service.name}: none", observation)
+        for observation in view.slices_reply.observations
+    )
     if not service.spec.selector:
         if have_endpoints:
             return CheckResult()  # legacy.py says why they are not mirrored
@@ -66,14 +69,14 @@ def _none(view: Scene, *, have_endpoints: bool, orphans: list[Finding]) -> Check
             "endpoints", f"the slices of {service.name}", view.slices_reply.why, command, view.slices_reply.in_vain
         )
         return CheckResult(findings=tuple(orphans), not_looked_at=(gap,), looked=False)
-    if not any(one.fact.ready for one in view.selected):
+    if not any(pod.fact.ready for pod in view.selected):
         return CheckResult(findings=tuple(orphans))  # selection.py and readiness.py have the reason
-    names = ", ".join(one.fact.name for one in view.selected[:3])
+    names = ", ".join(pod.fact.name for pod in view.selected[:3])
     unwritten = finding(
         "SP303",
         Status.FAIL if view.slices_reply.complete else Status.INCONCLUSIVE,
         f"{len(view.selected)} Pods match ({names}) and no EndpointSlice of {service.name} is there",
-        evidence=(*looked, *(Evidence(f"Pod {one.fact.name} matches", one) for one in view.selected[:3])),
+        evidence=(*looked, *(Evidence(f"Pod {pod.fact.name} matches", pod) for pod in view.selected[:3])),
         namespace=service.namespace,
         service=service.name,
     )
@@ -87,15 +90,15 @@ def _mirrored(view: Scene) -> list[Finding]:
         return []
     mine = {endpoint.address for endpoint in view.endpoints if endpoint.slice.managed_by == CONTROLLER}
     findings = []
-    for one in view.slices:
-        if one.fact.managed_by != MIRRORING:
+    for slice_ in view.slices:
+        if slice_.fact.managed_by != MIRRORING:
             continue
-        name = one.fact.name
-        held = [endpoint for endpoint in view.endpoints if endpoint.slice.name == name]
+        name = slice_.fact.name
+        view_ = [endpoint for endpoint in view.endpoints if endpoint.slice.name == name]
         pod_addresses = {ip for pod in view.pods for ip in pod.fact.ips}
-        stale = sorted({endpoint.address for endpoint in held} - pod_addresses - mine)
+        stale = sorted({endpoint.address for endpoint in view_} - pod_addresses - mine)
         total = len({endpoint.address for endpoint in view.ready})
-        broken = [address for address in stale if any(each.address == address for each in view.ready)]
+        broken = [address for address in stale if any(endpoint.address == address for endpoint in view.ready)]
         gone = f"; {', '.join(stale)} belongs to no Pod" if stale and view.pods else ""
         share = (
             f"{len(broken)} of {total} backends: about {_percent(len(broken), total)} of new connections fail"
@@ -109,12 +112,12 @@ def _mirrored(view: Scene) -> list[Finding]:
                 f"slice {name} (managed by endpointslicemirroring-controller) is stale: Service {service.name} has a "
                 f"selector, so there are two managers for one Service{gone}" + (f"; {share}" if share else ""),
                 evidence=(
-                    Evidence(f"slice {name} is managed by {MIRRORING}", one),
+                    Evidence(f"slice {name} is managed by {MIRRORING}", slice_),
                     Evidence(f"Service {service.name} has a selector", view.service_observation),
                     *(
-                        Evidence(f"slice {each.fact.name} is managed by {each.fact.managed_by}", each)
-                        for each in view.slices
-                        if each.fact.managed_by == CONTROLLER
+                        Evidence(f"slice {slice_.fact.name} is managed by {slice_.fact.managed_by}", slice_)
+                        for slice_ in view.slices
+                        if slice_.fact.managed_by == CONTROLLER
                     ),
                 ),
                 confidence=Confidence.PROVEN if broken and view.pods else Confidence.SUPPORTED,

@@ -29,20 +29,21 @@ def check(view: Scene) -> Asking[CheckResult]:
     workloads = yield from ask.one(Need(Kind.WORKLOAD, namespace=service.namespace))
     pods = [
         dataclasses.replace(
-            one,
+            workload,
             value=Pod(
                 metadata=ObjectMeta(
-                    name=f"{one.fact.kind} {one.fact.name}", labels=dict(one.fact.spec.template.metadata.labels or {})
+                    name=f"{workload.fact.kind} {workload.fact.name}",
+                    labels=dict(workload.fact.spec.template.metadata.labels or {}),
                 ),
-                spec=one.fact.spec.template.spec,
+                spec=workload.fact.spec.template.spec,
             ),
         )
-        for one in workloads.present
-        if one.fact.spec.template is not None and one.fact.kind not in ("Job", "CronJob")
+        for workload in workloads.present
+        if workload.fact.spec.template is not None and workload.fact.kind not in ("Job", "CronJob")
     ]
     if not pods:
         return CheckResult(looked=False)
-    mine = [one for one in pods if matches(selector, one.fact.labels)]
+    mine = [pod for pod in pods if matches(selector, pod.fact.labels)]
     about = Evidence(f"Service {service.name} selects {as_text(selector)}", view.service_observation)
     if not mine:
         near = nearest(selector, pods)
@@ -54,7 +55,7 @@ def check(view: Scene) -> Asking[CheckResult]:
             + "; no Pod was looked at",
             evidence=(
                 about,
-                *(Evidence(f"template of {one.fact.name}: {as_text(one.fact.labels)}", one) for one in pods[:3]),
+                *(Evidence(f"template of {pod.fact.name}: {as_text(pod.fact.labels)}", pod) for pod in pods[:3]),
             ),
             confidence=Confidence.POSSIBLE,
             namespace=service.namespace or "default",
@@ -68,19 +69,19 @@ def _ports(view: Scene, selector: dict[str, str], mine: list[Observation[Pod]]) 
     """Named target ports that no template declares."""
     found = []
     for port in view.service_ports:
-        if not is_named(port) or any(target_port(one.fact, port) is not None for one in mine):
+        if not is_named(port) or any(target_port(pod.fact, port) is not None for pod in mine):
             continue
         ports = ", ".join(
-            f"{one.name or 'unnamed'} {one.container_port}" for each in mine[:3] for one in declared(each.fact)
+            f"{port.name or 'unnamed'} {port.container_port}" for pod in mine[:3] for port in declared(pod.fact)
         )
         found.append(
             finding(
                 "SP401",
                 Status.INCONCLUSIVE,
                 f'targetPort name "{port.target_port}" is declared in no Pod template that the selector picks '
-                f"({', '.join(one.fact.name for one in mine[:3])}: {ports or 'no ports'}); no Pod was looked at",
+                f"({', '.join(pod.fact.name for pod in mine[:3])}: {ports or 'no ports'}); no Pod was looked at",
                 evidence=tuple(
-                    Evidence(f"template of {one.fact.name}: {ports or 'no ports'}", one) for one in mine[:3]
+                    Evidence(f"template of {pod.fact.name}: {ports or 'no ports'}", pod) for pod in mine[:3]
                 ),
                 confidence=Confidence.POSSIBLE,
                 namespace=view.request.namespace or "default",

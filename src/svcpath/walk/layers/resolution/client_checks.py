@@ -22,7 +22,7 @@ NODE_LOCAL = "169.254.20.10"
 
 
 def asks_cluster_dns(client: Client, dns: ClusterDns, answering: Answering) -> bool | None:
-    """Whether a nameserver of the client is the cluster DNS or a cache in front of it; None when nobody can tell."""
+    """Whether a nameserver of the client is the cluster DNS or a cache in front of it; None when it is not known."""
     if client.conf is None or dns.service is None:
         return None
     policy = client.pod.fact.spec.dns_policy if client.pod else None
@@ -49,13 +49,13 @@ def own_servers(pod: Pod) -> str:
 
 
 def nodes_servers(request: Request, view: Scene, client: Client, dns: ClusterDns, answering: Answering) -> CheckResult:
-    """A Pod that gets its node's resolv.conf, which nobody recorded: as a rule that one knows no Service."""
+    """A Pod that gets its node's resolv.conf, which is not recorded: as a rule that one knows no Service."""
     pod = client.pod.fact if client.pod else None
     if view.service is None or pod is None or client.conf is not None or answering.recorded:
         return CheckResult(looked=False)
     why = own_servers(pod)
     more = (pod.spec.dns_config.nameservers or ()) if pod.spec.dns_config else ()
-    aliases = {name for one in pod.spec.host_aliases or () for name in one.hostnames or ()}
+    aliases = {name for alias in pod.spec.host_aliases or () for name in alias.hostnames or ()}
     if not why or more or aliases & set(client.names):
         return CheckResult(looked=False)
     found = finding(
@@ -111,13 +111,13 @@ def fits(request: Request, view: Scene, client: Client, seen: list[ResolverResul
         right = {endpoint.address for endpoint in view.endpoints}
     if not right:
         return CheckResult(looked=False)
-    for one in seen:
-        outcome = one.outcome
-        if outcome is None or not outcome.ok or not _is_service_name(view, one.name, client):
+    for result in seen:
+        outcome = result.outcome
+        if outcome is None or not outcome.ok or not _is_service_name(view, result.name, client):
             continue
         if {canonical(address) for address in outcome.addresses} & right:
             continue
-        from_hosts = not one.resolution.trace.queries
+        from_hosts = not result.resolution.trace.queries
         given = ", ".join(outcome.addresses[:3])
         cause = "the hosts file ends the lookup before DNS is asked" if from_hosts else "another source answered"
         wanted = "its endpoints are" if service.is_headless else "its cluster IP is"
@@ -126,10 +126,10 @@ def fits(request: Request, view: Scene, client: Client, seen: list[ResolverResul
                 finding(
                     "SP107" if from_hosts else "SP121",
                     Status.FAIL,
-                    f"{one.name} resolves to {given} ({cause}); {wanted} {', '.join(sorted(right)[:3])}",
+                    f"{result.name} resolves to {given} ({cause}); {wanted} {', '.join(sorted(right)[:3])}",
                     evidence=(
                         *(
-                            (Evidence(f"{client.label}'s hosts file names {one.name}", client.hosts or client.pod),)
+                            (Evidence(f"{client.label}'s hosts file names {result.name}", client.hosts or client.pod),)
                             if from_hosts
                             else ()
                         ),
@@ -154,17 +154,17 @@ def never_asked(request: Request, view: Scene, client: Client, seen: list[Resolv
     own = f"{service.name}.{service.namespace}.svc."
     record = f"{own}{cluster_domain(client) or served or 'CLUSTER-DOMAIN'}"
     missing: dict[str, list[ResolverResult]] = {}
-    for one in seen:
-        asked = {query.name.rstrip(".").lower() for trace in one.resolution.traces for query in trace.queries}
+    for result in seen:
+        asked = {query.name.rstrip(".").lower() for trace in result.resolution.traces for query in trace.queries}
         reached = any(name.startswith(own.lower()) for name in asked)
-        if one.outcome is None and asked and not reached and _is_service_name(view, one.name, client):
-            missing.setdefault(one.name, []).append(one)
+        if result.outcome is None and asked and not reached and _is_service_name(view, result.name, client):
+            missing.setdefault(result.name, []).append(result)
     if not missing:
         return CheckResult(looked=False)
     name, those = next(iter(missing.items()))
-    who = ", ".join(one.resolver for one in those)
+    who = ", ".join(pod.resolver for pod in those)
     candidates = ", ".join(those[0].candidates[:4])
-    others = [one.resolver for one in seen if one.name == name and one.resolves]
+    others = [result.resolver for result in seen if result.name == name and result.resolves]
     also = f"; {', '.join(others)} ask it" if others else ""
     found = finding(
         "SP122",
@@ -214,9 +214,9 @@ def amplification(client: Client) -> CheckResult:
         return CheckResult(looked=False)
     suffixes = search_list(conf)
     extra = [
-        one
-        for one in suffixes
-        if one.rstrip(".") != domain and not one.rstrip(".").endswith(f"svc.{domain}") and one != "."
+        suffix
+        for suffix in suffixes
+        if suffix.rstrip(".") != domain and not suffix.rstrip(".").endswith(f"svc.{domain}") and suffix != "."
     ]
     findings: list[Finding] = []
     for name in client.names:
@@ -230,14 +230,14 @@ def amplification(client: Client) -> CheckResult:
         if candidates < 3:
             continue
         wasted = len(queries) - sum(1 for query in queries if query.name == name)
-        each = round(len(queries) / candidates)
-        listed = " and ".join(f'"{one}"' for one in extra)
+        question = round(len(queries) / candidates)
+        listed = " and ".join(f'"{suffix}"' for suffix in extra)
         dots = name.count(".")
         findings.append(
             finding(
                 "SP104",
                 Status.WARN,
-                f"{name} with {build(resolver, around).title}: {candidates} candidates x {each} = {len(queries)} queries per lookup, "
+                f"{name} with {build(resolver, around).title}: {candidates} candidates x {question} = {len(queries)} queries per lookup, "
                 f"{wasted} wasted; extra search domains {listed} are listed",
                 evidence=(Evidence(f"{client.label}'s resolv.conf: search {' '.join(suffixes)}", client.resolv_conf),),
                 confidence=Confidence.PROVEN,

@@ -24,11 +24,11 @@ def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> CheckResult:
     """``names`` are what the client asks for: only errors about them count, a log holds many that are old."""
     loop = _loop(dns)
     findings: list[Finding] = [*loop, *_errors(dns, names)]
-    endpoints = [endpoint for one in dns.slices for endpoint in one.fact.endpoints or ()]
+    endpoints = [endpoint for slice_ in dns.slices for endpoint in slice_.fact.endpoints or ()]
     ready = [endpoint for endpoint in endpoints if endpoint.ready]
     if dns.slices and not ready and not loop:
         findings.append(_no_endpoint(dns))
-    sick = [one for one in dns.pods if one.fact.ready is False and not one.fact.deleting]
+    sick = [pod for pod in dns.pods if pod.fact.ready is False and not pod.fact.deleting]
     if sick and (ready or not dns.slices) and not loop:
         findings.append(_sick(dns, sick))
     # A DNS that is up says nothing yet about the name: only its faults count as having looked.
@@ -37,11 +37,11 @@ def check(dns: ClusterDns, names: tuple[str, ...] = ()) -> CheckResult:
 
 def _loop(dns: ClusterDns) -> list[Finding]:
     """A loop that CoreDNS saw itself. An old log of a Pod that is ready now is no finding."""
-    endpoints = [endpoint for one in dns.slices for endpoint in one.fact.endpoints or ()]
-    if any(endpoint.ready for endpoint in endpoints) or any(one.fact.ready for one in dns.pods):
+    endpoints = [endpoint for slice_ in dns.slices for endpoint in slice_.fact.endpoints or ()]
+    if any(endpoint.ready for endpoint in endpoints) or any(pod.fact.ready for pod in dns.pods):
         return []
-    for one in dns.logs:
-        match = LOOP.search(one.fact.text)
+    for log in dns.logs:
+        match = LOOP.search(log.fact.text)
         if match is None:
             continue
         loopback = [
@@ -58,12 +58,12 @@ def _loop(dns: ClusterDns) -> list[Finding]:
                 Status.FAIL,
                 f"CoreDNS forwards to{stub} and exits: forwarding loop ({match[1]}) for zone {match[2]!r}{gone}",
                 evidence=(
-                    Evidence(f"CoreDNS log: Loop ({match[1]}) detected", one),
+                    Evidence(f"CoreDNS log: Loop ({match[1]}) detected", log),
                     *(
                         Evidence(f"the node's resolv.conf: nameserver {server}, the upstream address is loopback", conf)
                         for server, conf in loopback[:1]
                     ),
-                    *(Evidence(f"slice {each.fact.name}: no endpoint ready", each) for each in dns.slices[:1]),
+                    *(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in dns.slices[:1]),
                 ),
                 confidence=Confidence.PROVEN,
                 remedy="fix the kubelet's resolvConf (/run/systemd/resolve/resolv.conf) and restart the CoreDNS Pods; "
@@ -78,21 +78,21 @@ def _loop(dns: ClusterDns) -> list[Finding]:
 def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
     """Error lines of plugin/errors about a name that the client asks for, in any of its search forms."""
     wanted = tuple(name.rstrip(".").lower() for name in names)
-    held: list[tuple[str, str, Observation[Any]]] = []
-    for one in dns.logs:
-        for match in ERROR.finditer(one.fact.text):
+    observed: list[tuple[str, str, Observation[Any]]] = []
+    for log in dns.logs:
+        for match in ERROR.finditer(log.fact.text):
             asked = match[1].rstrip(".").lower()
             if any(asked == name or asked.startswith(f"{name}.") for name in wanted):
-                held.append((asked, match[3].strip(), one))
-    if not held:
+                observed.append((asked, match[3].strip(), log))
+    if not observed:
         return []
-    asked, why, one = held[-1]
+    asked, why, newest = observed[-1]
     return [
         finding(
             "SP115",
             Status.WARN,
-            f"CoreDNS logs {len(held)} errors about {asked}: {why[:200]}",
-            evidence=(Evidence(f"log: {asked}: {why[:200]}", one),),
+            f"CoreDNS logs {len(observed)} errors about {asked}: {why[:200]}",
+            evidence=(Evidence(f"log: {asked}: {why[:200]}", newest),),
             confidence=Confidence.SUPPORTED,
             names={"name": asked},
         )
@@ -100,15 +100,15 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
 
 
 def _no_endpoint(dns: ClusterDns) -> Finding:
-    whys = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact)}" for one in dns.pods[:3])
-    count = sum(len(one.fact.endpoints or ()) for one in dns.slices)
+    whys = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact)}" for pod in dns.pods[:3])
+    count = sum(len(slice_.fact.endpoints or ()) for slice_ in dns.slices)
     return finding(
         "SP110",
         Status.FAIL,
         f"{dns.name} has no ready endpoint (0 of {count})" + (f": {whys}" if whys else ""),
         evidence=(
-            *(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in dns.slices[:2]),
-            *(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact)}", one) for one in dns.pods[:3]),
+            *(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in dns.slices[:2]),
+            *(Evidence(f"Pod {pod.fact.name}: {why_not_ready(pod.fact)}", pod) for pod in dns.pods[:3]),
         ),
         confidence=Confidence.PROVEN,
         share="every lookup through the cluster DNS",
@@ -117,12 +117,12 @@ def _no_endpoint(dns: ClusterDns) -> Finding:
 
 
 def _sick(dns: ClusterDns, sick: list[Observation[Pod]]) -> Finding:
-    whys = "; ".join(f"{one.fact.name}: {why_not_ready(one.fact)}" for one in sick[:3])
+    whys = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact)}" for pod in sick[:3])
     return finding(
         "SP120",
         Status.WARN,
         f"{len(sick)} of {len(dns.pods)} CoreDNS Pods are not ready ({whys})",
-        evidence=tuple(Evidence(f"Pod {one.fact.name}: {why_not_ready(one.fact)}", one) for one in sick[:3]),
+        evidence=tuple(Evidence(f"Pod {pod.fact.name}: {why_not_ready(pod.fact)}", pod) for pod in sick[:3]),
         confidence=Confidence.PROVEN,
         names={"zone": "."},
     )

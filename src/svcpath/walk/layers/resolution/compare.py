@@ -1,4 +1,4 @@
-"""The name through the resolver models: whose lookup succeeds, where they part, and what would fix it.
+"""The name through the resolver models: whose lookup succeeds, where they diverge, and what would fix it.
 
 CheckResult: a fault if the client's resolver is known (named with ``--resolver``, by the evidence, or by the container's
 runtime) and fails; with an unknown client a fault if all fail and a warning if some do. Resolvers that never search
@@ -95,10 +95,10 @@ def check(
     known = bool(resolvers_of(client))
     looked = False
     for name in client.names:
-        mine = [one for one in seen if one.name == name]
-        failing = [one for one in mine if one.fails]
-        working = [one for one in mine if one.resolves]
-        unsure = [one for one in mine if one.outcome is None]
+        mine = [result for result in seen if result.name == name]
+        failing = [result for result in mine if result.fails]
+        working = [result for result in mine if result.resolves]
+        unsure = [result for result in mine if result.outcome is None]
         looked = looked or bool(failing or working)
         if failing:
             findings.append(_failure(request, client, name, failing, working, evidence, known=known))
@@ -106,12 +106,14 @@ def check(
             phrases.append(_phrase(working))
         if unsure:
             why = "; ".join(
-                dict.fromkeys(text for one in unsure for trace in one.resolution.traces[:1] for text in trace.assumed)
+                dict.fromkeys(
+                    text for result in unsure for trace in result.resolution.traces[:1] for text in trace.assumed
+                )
             )
             gaps.append(
                 Gap(
                     "resolution",
-                    f"what answers {name} for {', '.join(one.resolver for one in unsure)}",
+                    f"what answers {name} for {', '.join(result.resolver for result in unsure)}",
                     why[:300] or "the answers are not known",
                     shell(
                         "kubectl -n {ns} exec {pod} -- getent ahosts {name}",
@@ -125,12 +127,14 @@ def check(
 
 
 def _phrase(working: list[ResolverResult]) -> str:
-    one = working[0]
-    outcome = one.outcome
+    result = working[0]
+    outcome = result.outcome
     if outcome is None:
         return ""
-    who = one.resolver if len(working) == 1 else f"{len(working)} resolvers"
-    return f"{one.name} -> {', '.join(outcome.addresses[:4])} ({who}, {len(one.resolution.trace.queries)} queries)"
+    who = result.resolver if len(working) == 1 else f"{len(working)} resolvers"
+    return (
+        f"{result.name} -> {', '.join(outcome.addresses[:4])} ({who}, {len(result.resolution.trace.queries)} queries)"
+    )
 
 
 def _failure(
@@ -146,12 +150,12 @@ def _failure(
     first = failing[0]
     stop = first.candidates[-1] if first.candidates else name
     code = _code(client, failing, working)
-    words = "; ".join(f"{one.resolver}: {_error(one)}" for one in _by_outcome(failing))
+    words = "; ".join(f"{result.resolver}: {_error(result)}" for result in _by_outcome(failing))
     others = ""
     if working:
         outcome = working[0].outcome
         addresses = ", ".join(outcome.addresses[:3]) if outcome else ""
-        others = f"; {', '.join(one.resolver for one in working)} resolve {addresses}"
+        others = f"; {', '.join(result.resolver for result in working)} resolve {addresses}"
     answer = _answer(first, stop)
     search = '; search list holds "."' if code == "SP103" else ""
     return finding(
@@ -167,7 +171,7 @@ def _failure(
         remedy=_fix(code, failing),
         share="every lookup of this name"
         if not working
-        else f"clients with {', '.join(one.resolver for one in failing)}",
+        else f"clients with {', '.join(result.resolver for result in failing)}",
         names={
             "namespace": request.client_namespace or request.namespace or "NAMESPACE",
             "pod": client.label if client.pod else "CLIENT-POD",
@@ -179,24 +183,24 @@ def _failure(
 def _by_outcome(failing: list[ResolverResult]) -> list[ResolverResult]:
     """One of each different error."""
     kept: dict[tuple[object, ...], ResolverResult] = {}
-    for one in failing:
-        if one.outcome is not None:
-            kept.setdefault(one.outcome.same, one)
+    for result in failing:
+        if result.outcome is not None:
+            kept.setdefault(result.outcome.same, result)
     return list(kept.values())
 
 
-def _error(one: ResolverResult) -> str:
-    outcome = one.outcome
+def _error(result: ResolverResult) -> str:
+    outcome = result.outcome
     if outcome is None:
         return "open"
     number = f" ({outcome.number})" if outcome.number is not None else ""
     return f'{outcome.code}{number} "{outcome.text}"'
 
 
-def _answer(one: ResolverResult, stop: str) -> str:
+def _answer(result: ResolverResult, stop: str) -> str:
     labels = [
         answer.label
-        for step in one.resolution.trace.steps
+        for step in result.resolution.trace.steps
         for query, answer in zip(step.batch.queries, step.answers, strict=True)
         if query.name == stop
     ]
@@ -206,29 +210,29 @@ def _answer(one: ResolverResult, stop: str) -> str:
 def _code(client: Client, failing: list[ResolverResult], working: list[ResolverResult]) -> str:
     conf = client.conf or ""
     searches = [line.split()[1:] for line in conf.splitlines() if line.startswith(("search ", "search\t"))]
-    if searches and "." in searches[-1] and any(one.resolver == OLD_MUSL for one in failing):
+    if searches and "." in searches[-1] and any(result.resolver == OLD_MUSL for result in failing):
         return "SP103"
     return "SP102" if working else "SP101"
 
 
 def _details(code: str, failing: list[ResolverResult], working: list[ResolverResult]) -> tuple[str, ...]:
     details = []
-    for one in _by_outcome(failing):
-        outcome = one.outcome
+    for result in _by_outcome(failing):
+        outcome = result.outcome
         if outcome is None:
             continue
-        count = len(one.candidates)
-        order = ", ".join(one.candidates)
-        details.append(f"{one.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
+        count = len(result.candidates)
+        order = ", ".join(result.candidates)
+        details.append(f"{result.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
     if code == "SP103":
         details.append(
             'the bad entry is "." in search, and the result depends on the musl version; measured with 1.2.3: a malformed '
             "query and EAI_AGAIN once the timeout is over (public reports of it name EAI_NONAME)"
         )
     if working:
-        one = working[0]
+        result = working[0]
         details.append(
-            f"{one.resolver} asks {', '.join(one.candidates)}: candidate {len(one.candidates)} has the address"
+            f"{result.resolver} asks {', '.join(result.candidates)}: candidate {len(result.candidates)} has the address"
         )
     return tuple(details)
 

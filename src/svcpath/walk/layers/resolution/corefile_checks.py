@@ -47,14 +47,18 @@ def check(client: Client, dns: ClusterDns, answering: Answering) -> CheckResult:
     host_conf = dns.node_resolv_confs[0].fact.text if dns.node_resolv_confs else None
     for config in answering.configs:
         local = bool(config.bound)
-        for one in lint(
+        for lint_finding in lint(
             config.corefile,
             cluster_domain=domain or domain_of(config) or "cluster.local",
             own_addresses=own if not local else (),
             host_resolv_conf=host_conf,
         ):
-            if one.severity == "fault" and one.code in CODES and not (local and one.code in OF_CLUSTER_ZONE):
-                findings.extend(_fault(one, config, domain, dns))
+            if (
+                lint_finding.severity == "fault"
+                and lint_finding.code in CODES
+                and not (local and lint_finding.code in OF_CLUSTER_ZONE)
+            ):
+                findings.extend(_fault(lint_finding, config, domain, dns))
         findings.extend(_local_upstream(config, domain, dns, answering))
     for observation, why in answering.damaged:
         cut = _may_be_cut(observation)
@@ -87,19 +91,21 @@ def domain_of(config: CorefileFound) -> str:
     return ""
 
 
-def _fault(one: Lint, config: CorefileFound, domain: str, dns: ClusterDns) -> list[Finding]:
-    code = CODES[one.code]
+def _fault(lint_finding: Lint, config: CorefileFound, domain: str, dns: ClusterDns) -> list[Finding]:
+    code = CODES[lint_finding.code]
     if code == "SP112" and not domain:
-        return []  # without a client nobody says that this server has to serve the cluster zone
+        return []  # without a client nothing says that this server has to serve the cluster zone
     where = config.observation.provenance.path
     return [
         finding(
             code,
             Status.FAIL,
-            f"Corefile line {one.line}: {one.sentence}",
-            evidence=(Evidence(f"Corefile ({where}), line {one.line}", config.observation),),
+            f"Corefile line {lint_finding.line}: {lint_finding.sentence}",
+            evidence=(Evidence(f"Corefile ({where}), line {lint_finding.line}", config.observation),),
             confidence=Confidence.SUPPORTED,
-            share="every name of the cluster zone" if one.code in OF_CLUSTER_ZONE else "names outside the cluster zone",
+            share="every name of the cluster zone"
+            if lint_finding.code in OF_CLUSTER_ZONE
+            else "names outside the cluster zone",
             names={"domain": domain},
         )
     ]
@@ -123,13 +129,13 @@ def _upstreams(plugin: Directive, answering: Answering) -> list[Observation[Serv
     """The Services that the forward's targets are: by address, or what node-cache puts in for its placeholder."""
     found = []
     for target in targets_of(plugin):
-        for one in answering.services:
-            service = one.fact
+        for known_service in answering.services:
+            service = known_service.fact
             if target == "__PILLAR__CLUSTER__DNS__":
                 if service.name == "kube-dns-upstream":
-                    found.append(one)
+                    found.append(known_service)
             elif canonical(target) in {canonical(ip) for ip in service.cluster_ips}:
-                found.append(one)
+                found.append(known_service)
     return found
 
 
@@ -167,8 +173,8 @@ def _no_tcp(
 
 
 def _log_line(dns: ClusterDns, address: str) -> tuple[Evidence, ...]:
-    for one in dns.logs:
-        for line in one.fact.text.splitlines():
+    for log in dns.logs:
+        for line in log.fact.text.splitlines():
             if address and re.search(rf"dial tcp {re.escape(address)}:53: \S", line):
-                return (Evidence(f"log: {line.strip()[:200]}", one),)
+                return (Evidence(f"log: {line.strip()[:200]}", log),)
     return ()

@@ -30,7 +30,7 @@ def derive(pod: Pod, dns: ClusterDns, domain: str) -> str | None:
     if config is not None:
         servers = list(dict.fromkeys([*servers, *(config.nameservers or ())]))
         searches = list(dict.fromkeys([*searches, *(config.searches or ())]))
-        options |= {one.name: one.value or "" for one in config.options or ()}
+        options |= {option.name: option.value or "" for option in config.options or ()}
     lines = [f"search {' '.join(searches)}"] if searches else []
     lines += [f"nameserver {server}" for server in servers]
     if options:

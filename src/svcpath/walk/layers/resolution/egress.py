@@ -47,9 +47,9 @@ def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answer
     if not observed:
         return CheckResult(looked=False)
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
-    labels = {one.fact.name: one.fact.labels for one in namespaces.present}
-    policies = [one.fact for one in observed]
-    if _closed(view, policies, pod, labels) or (not dns.pods and any(one.fact.endpoints for one in dns.slices)):
+    labels = {namespace.fact.name: namespace.fact.labels for namespace in namespaces.present}
+    policies = [namespace.fact for namespace in observed]
+    if _closed(view, policies, pod, labels) or (not dns.pods and any(slice_.fact.endpoints for slice_ in dns.slices)):
         # Nothing gets out: the pod layer says so of the Service's own Pods. Or there are DNS Pods that were not read.
         return CheckResult(looked=False)
     udp = _decide(policies, pod, dns, labels, "UDP")
@@ -58,12 +58,12 @@ def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answer
     if udp.allowed is not False and (tcp.allowed is not False or bytes_ <= _UDP_BYTES):
         return CheckResult(looked=False)
     lookups = yield from ask.one(lookups_of(request, client.names))
-    seen = [(lookup, one) for one in lookups.present for lookup in one.fact.lookups]
+    seen = [(lookup, observed) for observed in lookups.present for lookup in observed.fact.lookups]
     if any(lookup.addresses for lookup, _ in seen):
         return CheckResult(looked=False)
-    silent = [(lookup, one) for lookup, one in seen if lookup.code.upper() in _UNANSWERED]
+    silent = [(lookup, observation) for lookup, observation in seen if lookup.code.upper() in _UNANSWERED]
     decision = udp if udp.allowed is False else tcp
-    selecting = [one for one in observed if one.fact in decision.policies]
+    selecting = [namespace for namespace in observed if namespace.fact in decision.policies]
     return CheckResult(findings=(_blocked(request, client, selecting, silent, udp, bytes_),))
 
 
@@ -73,20 +73,20 @@ def _decide(
     """The most that any Pod of the DNS is open to; of Pods that are not in the evidence only the port is known."""
     carried = {
         port.port
-        for one in dns.slices
-        for port in one.fact.ports or ()
+        for slice_ in dns.slices
+        for port in slice_.fact.ports or ()
         if port.port is not None and (port.protocol or "TCP") == protocol
     }
     if not dns.pods:
         known = {dns.service.fact.namespace} if dns.service else NAMESPACES
         return may_leave(policies, pod, protocol, sorted(carried) or PORTS, known)
     decisions: list[Decision] = []
-    for one in dns.pods:
-        server = one.fact
+    for other_pod in dns.pods:
+        server = other_pod.fact
         peer = Peer(server.namespace, server.labels, tuple(server.ips), labels.get(server.namespace))
         ports = sorted(carried or PORTS)
         decisions.extend(egress(policies, pod, peer, protocol, port, server) for port in ports)
-    return next((one for one in decisions if one.allowed is not False), decisions[0])
+    return next((decision for decision in decisions if decision.allowed is not False), decisions[0])
 
 
 def _closed(view: Scene, policies: list[NetworkPolicy], pod: Pod, labels: dict[str, dict[str, str]]) -> bool:
@@ -95,10 +95,10 @@ def _closed(view: Scene, policies: list[NetworkPolicy], pod: Pod, labels: dict[s
         egress(
             policies, pod, Peer(to.namespace, to.labels, to.ips, labels.get(to.namespace)), protocol, port, to
         ).allowed
-        for one in view.usable
-        if one.pod is not None
-        for to in (one.pod.fact,)
-        for port, protocol in view.asked_ports(one)
+        for endpoint in view.usable
+        if endpoint.pod is not None
+        for to in (endpoint.pod.fact,)
+        for port, protocol in view.asked_ports(endpoint)
         if port is not None
     ]
     return bool(decisions) and all(allowed is False for allowed in decisions)
@@ -110,9 +110,9 @@ def _on_the_node(client: Client, dns: ClusterDns, answering: Answering) -> bool:
     bound = {address for config in answering.configs for address in config.bound}
     return (
         any(server.startswith("169.254.") for server in (*servers, *bound))
-        or any(one.fact.component == "node-local-dns" for one in dns.logs)
+        or any(log.fact.component == "node-local-dns" for log in dns.logs)
         or dns.node_cache
-        or any(one.fact.spec.host_network for one in dns.pods)
+        or any(pod.fact.spec.host_network for pod in dns.pods)
     )
 
 
@@ -124,7 +124,8 @@ def _answer_bytes(view: Scene) -> int:
     question = len(f"{service.name}.{service.namespace}.svc.cluster.local") + 6
     sizes = {family: 16 if family == 4 else 28 for family in (4, 6)}
     return max(
-        12 + question + sum(size for one in view.ready if one.family == family) for family, size in sizes.items()
+        12 + question + sum(size for endpoint in view.ready if endpoint.family == family)
+        for family, size in sizes.items()
     )
 
 
@@ -136,7 +137,7 @@ def _blocked(
     udp: Decision,
     bytes_: int,
 ) -> Finding:
-    names = ", ".join(one.fact.name for one in selecting)
+    names = ", ".join(policy.fact.name for policy in selecting)
     if udp.allowed is False:
         sentence = f"NetworkPolicy {names} does not allow {client.label} to the cluster DNS on 53/UDP (egress)"
         cause = "the policy drops the client's lookups"
@@ -156,10 +157,13 @@ def _blocked(
         Status.FAIL if timed_out else Status.WARN,
         sentence,
         evidence=(
-            *(Evidence(f"NetworkPolicy {one.fact.name} selects {client.label} for Egress", one) for one in selecting),
             *(
-                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", one)
-                for lookup, one in silent[:2]
+                Evidence(f"NetworkPolicy {policy.fact.name} selects {client.label} for Egress", policy)
+                for policy in selecting
+            ),
+            *(
+                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", attempt)
+                for lookup, attempt in silent[:2]
             ),
         ),
         confidence=Confidence.SUPPORTED if timed_out else Confidence.POSSIBLE,

@@ -23,8 +23,10 @@ def check(request: Request, view: Scene, client: Client, seen: list[ResolverResu
     """Of names that are denied, in recorded lookups or by the models (``seen``)."""
     looked = yield from lookups(request, client, client.names)
     failed = dict.fromkeys(lookup.name for lookup, _ in looked if denied(lookup))
-    failed |= dict.fromkeys(one.name for one in seen if one.fails)
-    works = {lookup.name for lookup, _ in looked if lookup.addresses} | {one.name for one in seen if one.resolves}
+    failed |= dict.fromkeys(result.name for result in seen if result.fails)
+    works = {lookup.name for lookup, _ in looked if lookup.addresses} | {
+        result.name for result in seen if result.resolves
+    }
     for name in failed:
         meant = _meant(name, request, cluster_domain(client))
         if name in works or meant is None:
@@ -34,12 +36,12 @@ def check(request: Request, view: Scene, client: Client, seen: list[ResolverResu
         if asked and (view.service is not None or view.service_reply.absent):
             continue  # it is there, or the layer of the Service says that it is not
         everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
-        same = [one for one in everywhere.present if one.fact.name == service]
-        if not same or any(one.fact.namespace == namespace for one in same):
+        same = [known for known in everywhere.present if known.fact.name == service]
+        if not same or any(service.fact.namespace == namespace for service in same):
             continue
-        same.sort(key=lambda one: (one.fact.namespace != request.namespace, one.fact.namespace))
+        same.sort(key=lambda item: (item.fact.namespace != request.namespace, item.fact.namespace))
         (here,) = yield (Need(Kind.SERVICE, namespace=namespace, name=service, permission="get services"),)
-        there = ", ".join(one.fact.namespace for one in same[:4])
+        there = ", ".join(service.fact.namespace for service in same[:4])
         right = f"{service}.{same[0].fact.namespace}"
         return CheckResult(
             findings=(
@@ -49,12 +51,15 @@ def check(request: Request, view: Scene, client: Client, seen: list[ResolverResu
                     f"{name} means Service {service} of namespace {namespace}, which has none in the evidence; there is one in {there}",
                     evidence=(
                         *(
-                            Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", one)
-                            for lookup, one in looked[:2]
+                            Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", address)
+                            for lookup, address in looked[:2]
                             if lookup.name == name
                         ),
                         *client.conf_evidence,
-                        *(Evidence(f"Service {service} in namespace {one.fact.namespace}", one) for one in same[:2]),
+                        *(
+                            Evidence(f"Service {service} in namespace {other_service.fact.namespace}", other_service)
+                            for other_service in same[:2]
+                        ),
                     ),
                     confidence=Confidence.PROVEN if here.absent else Confidence.SUPPORTED,
                     remedy=f"ask for {right}, or make the Service in {namespace}",

@@ -45,9 +45,9 @@ def lookups(request: Request, client: Client, asked: tuple[str, ...], forms: tup
     reply = yield from ask.one(lookups_of(request, asked))
     wanted = {name.lower() for name in (*asked, *forms)}
     return tuple(
-        (lookup, one)
-        for one in reply.present
-        for lookup in one.fact.lookups
+        (lookup, observed)
+        for observed in reply.present
+        for lookup in observed.fact.lookups
         if lookup.name.lower() in wanted and lookup.resolver.partition("-")[0] not in NOT_A_RESOLVER
     )
 
@@ -66,17 +66,17 @@ def answers(looked: Looked) -> tuple[DnsAnswer, ...]:
             rows[DnsAnswer(name=name, type="A", rcode="NXDOMAIN")] = None
         elif lookup.addresses:
             for kind, version in (("A", 4), ("AAAA", 6)):
-                held = tuple(each for each in lookup.addresses if family_of(each) == version)
-                rows[DnsAnswer(name=name, type=kind, rcode="NOERROR", answers=held)] = None
+                other = tuple(address for address in lookup.addresses if family_of(address) == version)
+                rows[DnsAnswer(name=name, type=kind, rcode="NOERROR", answers=other)] = None
     return tuple(rows)
 
 
 def open_names(seen: list[ResolverResult], world: World) -> tuple[str, ...]:
     """The names on whose answer the outcome of a lookup hangs, absolute."""
     names: dict[str, None] = {}
-    for one in seen:
-        if one.outcome is None:
-            asked = (query for trace in one.resolution.traces for query in trace.queries)
+    for result in seen:
+        if result.outcome is None:
+            asked = (query for trace in result.resolution.traces for query in trace.queries)
             names |= {
                 f"{query.name.rstrip('.')}.": None for query in asked if isinstance(world.answer(query), UnknownAnswer)
             }
@@ -84,7 +84,7 @@ def open_names(seen: list[ResolverResult], world: World) -> tuple[str, ...]:
 
 
 def decided(request: Request, client: Client, world: World, seen: list[ResolverResult]) -> Asking[list[ResolverResult]]:
-    """What the client's resolvers make of ``world``, where a resolver that was named and that the container lacks gets the
+    """What the client's resolvers make of ``world``, where a resolver that was named and that the container does not have gets the
     answers on which it hangs."""
     own = yield from lookups(request, client, client.names)
     known = any(lookup.resolver.startswith(name) for lookup, _ in own for name in client.resolvers)
@@ -112,14 +112,18 @@ def refused(
     if not any(denied(lookup) for lookup, _ in own):
         return CheckResult(looked=False)
     given = [answering.model.answer(Query(record.rstrip("."), kind, "")) for kind in ("A", "AAAA")]
-    if not any(isinstance(one, Answer) and right & {canonical(ip) for ip in one.addresses} for one in given):
+    if not any(isinstance(answer, Answer) and right & {canonical(ip) for ip in answer.addresses} for answer in given):
         return CheckResult(looked=False)
     short = (service.name, f"{service.name}.{service.namespace}", f"{service.name}.{service.namespace}.svc")
     every = yield from lookups(request, client, (record,), (*short, record.rstrip(".")))
-    looked = tuple(each for each in every if each[0].name.endswith("."))
-    if not looked or any(each.addresses for each, _ in (*every, *own)) or not all(denied(each) for each, _ in looked):
+    looked = tuple(pair for pair in every if pair[0].name.endswith("."))
+    if (
+        not looked
+        or any(lookup.addresses for lookup, _ in (*every, *own))
+        or not all(denied(lookup) for lookup, _ in looked)
+    ):
         return CheckResult(looked=False)  # some lookup has it: one server of several, or the Service was just made
-    log = next(((lines[-1], one) for one in dns.logs if (lines := _WATCH.findall(one.fact.text))), None)
+    log = next(((lines[-1], log) for log in dns.logs if (lines := _WATCH.findall(log.fact.text))), None)
     found = finding(
         "SP123",
         Status.FAIL,
@@ -127,8 +131,8 @@ def refused(
         f"with {', '.join(sorted(right))}: CoreDNS does not see what the API holds",
         evidence=(
             *(
-                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", one)
-                for lookup, one in looked[:2]
+                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", address)
+                for lookup, address in looked[:2]
             ),
             Evidence(f"Service {service.name}: {', '.join(service.cluster_ips)}", view.service_observation),
             *answering.evidence[:1],

@@ -25,8 +25,8 @@ def check(view: Scene, client: Client, answering: Answering) -> Asking[CheckResu
     timelines = yield from ask.one(Need(Kind.TIMELINE))
     if not view.ready:
         return CheckResult(findings=(_no_record(view),))
-    entries = [(entry, one) for one in timelines.present for entry in one.fact.entries]
-    denied = [(entry, one) for entry, one in entries if entry.rcode == "NXDOMAIN" and _is_ours(view, entry)]
+    entries = [(entry, timeline) for timeline in timelines.present for entry in timeline.fact.entries]
+    denied = [(entry, timeline) for entry, timeline in entries if entry.rcode == "NXDOMAIN" and _is_ours(view, entry)]
     if not denied:
         return CheckResult(looked=False)
     bound, where = _bound(client, answering)
@@ -39,8 +39,8 @@ def check(view: Scene, client: Client, answering: Answering) -> Asking[CheckResu
         f"the record exists in the slice ({addresses}); an earlier NXDOMAIN is negatively cached up to {bound} s"
         + ("; publishNotReadyAddresses is already set" if published else ""),
         evidence=(
-            *(Evidence(f"timeline: {entry.event}", one) for entry, one in denied[:2]),
-            *(Evidence(f"slice {one.fact.name}: {addresses}", one) for one in view.slices[:1]),
+            *(Evidence(f"timeline: {entry.event}", timeline) for entry, timeline in denied[:2]),
+            *(Evidence(f"slice {slice_.fact.name}: {addresses}", slice_) for slice_ in view.slices[:1]),
             *((Evidence("the bound is the denial TTL of the CoreDNS cache plugin", where),) if where else ()),
         ),
         confidence=Confidence.SUPPORTED if later else Confidence.POSSIBLE,
@@ -71,7 +71,7 @@ def _no_record(view: Scene) -> Finding:
         "SP116",
         Status.FAIL,
         f"{view.named} is headless and 0 of {total} endpoints are ready: CoreDNS answers NXDOMAIN",
-        evidence=tuple(Evidence(f"slice {one.fact.name}: no endpoint ready", one) for one in view.slices[:3]),
+        evidence=tuple(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in view.slices[:3]),
         confidence=Confidence.SUPPORTED,
         cause_layer="endpoints",
         share="every lookup of the name",

@@ -25,25 +25,25 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
         return CheckResult(looked=False)
     observed = runs.present[0]
     settings: tuple[JvmSettings, ...] = observed.fact.settings
-    policies = [(each, _policy(each)) for each in settings]
+    policies = [(jvm, _policy(jvm)) for jvm in settings]
     now = {
         canonical(value)
-        for one in answers.present
-        for row in one.fact.rows
+        for answer in answers.present
+        for row in answer.fact.rows
         for value in row.answers
         if family_of(value) and row.rcode == "NOERROR"
     }
     slices = {endpoint.address for endpoint in view.endpoints}
     used = [
-        (attempt, one)
-        for one in attempts.present
-        for attempt in one.fact.attempts
+        (attempt, recorded)
+        for recorded in attempts.present
+        for attempt in recorded.fact.attempts
         if family_of(attempt.address or attempt.host)
         and canonical(attempt.address or attempt.host) not in (now | slices)
     ]
-    forever = [(each, found) for each, found in policies if found.positive < 0]
+    forever = [(settings, found) for settings, found in policies if found.positive < 0]
     agree = bool(now) and (not slices or now <= slices)
-    rows = tuple(f"{_words(each)}: TTL {found.positive} s" + _ineffective(found) for each, found in policies)
+    rows = tuple(f"{_words(settings)}: TTL {found.positive} s" + _ineffective(found) for settings, found in policies)
     findings: list[Finding] = []
     if used and agree and forever:
         attempt, seen = used[0]
@@ -53,11 +53,11 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
             finding(
                 "SP106",
                 Status.FAIL,
-                f"DNS and EndpointSlice agree on {current}; the JVM caches {old} for ever (effective TTL -1)",
+                f"DNS and EndpointSlice agree on {current}; the JVM caches {old} forever (effective TTL -1)",
                 evidence=(
                     Evidence(f"the client keeps connecting to {old}", seen),
-                    *(Evidence(f"DNS now: {current}", one) for one in answers.present[:1]),
-                    *(Evidence(f"slice {one.fact.name}: {current}", one) for one in view.slices[:1]),
+                    *(Evidence(f"DNS now: {current}", answer) for answer in answers.present[:1]),
+                    *(Evidence(f"slice {slice_.fact.name}: {current}", slice_) for slice_ in view.slices[:1]),
                     Evidence("the JVM's settings", observed),
                 ),
                 confidence=Confidence.SUPPORTED,
@@ -71,7 +71,7 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
             finding(
                 "SP106",
                 Status.WARN,
-                "the JVM keeps every address for ever (effective TTL -1): a replaced Pod is not found again until it restarts",
+                "the JVM keeps every address forever (effective TTL -1): a replaced Pod is not found again until it restarts",
                 evidence=(Evidence("the JVM's settings", observed),),
                 confidence=Confidence.POSSIBLE,
                 details=rows,
@@ -82,21 +82,21 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
     return CheckResult(findings=tuple(findings), looked=bool(findings))
 
 
-def _policy(one: JvmSettings) -> Policy:
+def _policy(settings: JvmSettings) -> Policy:
     return policy(
         Settings(
-            flags=one.flags,
-            security=dict(one.security_properties),
-            security_manager=bool(one.security_manager),
+            flags=settings.flags,
+            security=dict(settings.security_properties),
+            security_manager=bool(settings.security_manager),
         )
     )
 
 
-def _words(one: JvmSettings) -> str:
-    parts = list(one.flags)
-    parts += [f"java.security {key}={value}" for key, value in sorted(one.security_properties.items())]
-    if one.security_manager is not None:
-        parts.append("with SecurityManager" if one.security_manager else "without SecurityManager")
+def _words(settings: JvmSettings) -> str:
+    parts = list(settings.flags)
+    parts += [f"java.security {key}={value}" for key, value in sorted(settings.security_properties.items())]
+    if settings.security_manager is not None:
+        parts.append("with SecurityManager" if settings.security_manager else "without SecurityManager")
     return " ".join(parts) or "defaults"
 
 

@@ -37,7 +37,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         nameservers(client.conf) if client.conf is not None else (), request.namespaces
     )
     answering = yield from world.gather(request.client_namespace, request.namespaces)
-    served = next((found for one in answering.configs if (found := corefile_checks.domain_of(one))), "")
+    served = next((found for config in answering.configs if (found := corefile_checks.domain_of(config))), "")
     if client.conf is None and client.pod is not None:
         client = msgspec.structs.replace(client, derived=derived.derive(client.pod.fact, dns, served))
     lookups = yield from recorded.check(request, view, client)
@@ -92,7 +92,7 @@ def _no_conf(request: Request, client: Client) -> Gap:
             ns=namespace,
             pod=request.client_name or "CLIENT-POD",
         ),
-        # What the kubelet would write stands in for the file: that nobody read it is told by itself.
+        # What the kubelet would write stands in for the file: that it was not read has a gap of its own.
         () if client.derived else client.not_seen,
     )
 

@@ -29,15 +29,21 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
         if not host or (yield from _another_service(name)):
             continue
         lookups = yield from ask.one(lookups_of(request, client.names))
-        if any(one.addresses and one.name == name for held in lookups.present for one in held.fact.lookups):
+        if any(
+            lookup.addresses and lookup.name == name for observed in lookups.present for lookup in observed.fact.lookups
+        ):
             continue
-        mine = [one for one in view.endpoints if host in hosts(one, service.name)]
-        if service.is_headless and any(one.endpoint.ready for one in mine):
+        mine = [endpoint for endpoint in view.endpoints if host in hosts(endpoint, service.name)]
+        if service.is_headless and any(endpoint.endpoint.ready for endpoint in mine):
             continue
-        by_pod = service.is_headless and any(one.who.lower() == host and one.endpoint.ready for one in view.endpoints)
-        if by_pod and (not answering.configs or any(_pod_names(one) for one in answering.configs)):
+        by_pod = service.is_headless and any(
+            endpoint.who.lower() == host and endpoint.endpoint.ready for endpoint in view.endpoints
+        )
+        if by_pod and (not answering.configs or any(_pod_names(config) for config in answering.configs)):
             continue  # endpoint_pod_names may be set, or is
-        others = sorted({each for one in view.ready for each in hosts(one, service.name) if each != _dashed(one)})
+        others = sorted(
+            {host for endpoint in view.ready for host in hosts(endpoint, service.name) if host != _dashed(endpoint)}
+        )
         if not service.is_headless:
             why = f"{service.name} has a cluster IP, and only a headless Service has records of its endpoints"
         elif mine:
@@ -55,8 +61,8 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
                     view.service_observation,
                 ),
                 *(
-                    Evidence(f"slice {one.fact.name}: no ready endpoint with hostname {host}", one)
-                    for one in view.slices[:2]
+                    Evidence(f"slice {slice_.fact.name}: no ready endpoint with hostname {host}", slice_)
+                    for slice_ in view.slices[:2]
                 ),
             ),
             confidence=Confidence.SUPPORTED,
@@ -71,17 +77,17 @@ def check(request: Request, view: Scene, client: Client, answering: Answering) -
     return CheckResult(looked=False)
 
 
-def hosts(one: EndpointView, service: str) -> set[str]:
+def hosts(endpoint: EndpointView, service: str) -> set[str]:
     """The labels under which an endpoint has a record."""
-    named = {one.endpoint.hostname.lower()} if one.endpoint.hostname else set()
-    spec = one.pod.fact.spec if one.pod else None
+    named = {endpoint.endpoint.hostname.lower()} if endpoint.endpoint.hostname else set()
+    spec = endpoint.pod.fact.spec if endpoint.pod else None
     if spec is not None and spec.hostname and spec.subdomain == service:
         named.add(spec.hostname.lower())
-    return named or {_dashed(one)}
+    return named or {_dashed(endpoint)}
 
 
-def _dashed(one: EndpointView) -> str:
-    return one.address.replace(".", "-").replace(":", "-")
+def _dashed(endpoint: EndpointView) -> str:
+    return endpoint.address.replace(".", "-").replace(":", "-")
 
 
 def _pod_names(config: CorefileFound) -> bool:

@@ -19,7 +19,7 @@ from svcpath.walk.names.client import Client
 from svcpath.walk.names.needs import lookups as lookups_of
 from svcpath.walk.scene import Scene
 
-#: dig, nslookup and host are nobody's resolver: what they say decides nothing.
+#: dig, nslookup and host are no application's resolver: what they say decides nothing.
 NOT_A_RESOLVER = ("dig", "nslookup", "host", "drill", "kdig")
 
 
@@ -27,13 +27,18 @@ def contradicted(request: Request, client: Client, seen: list[ResolverResult]) -
     """``seen`` without the failures of a name that one of its very resolvers found in the client: what the models were given
     (a Service, a namespace) is not all that there is."""
     (lookups,) = yield (lookups_of(request, client.names),)
-    good = {(each.name, each.resolver) for one in lookups.present for each in one.fact.lookups if each.addresses}
-    wrong = {
-        one.name
-        for one in seen
-        if one.fails and any(name == one.name and whose.startswith(one.resolver) for name, whose in good)
+    good = {
+        (lookup.name, lookup.resolver)
+        for observed in lookups.present
+        for lookup in observed.fact.lookups
+        if lookup.addresses
     }
-    return [one for one in seen if not (one.fails and one.name in wrong)]
+    wrong = {
+        result.name
+        for result in seen
+        if result.fails and any(name == result.name and whose.startswith(result.resolver) for name, whose in good)
+    }
+    return [result for result in seen if not (result.fails and result.name in wrong)]
 
 
 def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
@@ -49,16 +54,16 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
     if lookups.present:
         found, phrase = _lookups(request, view, client, lookups.present)
         findings.extend(found)
-    for one in durations.present:
-        if one.fact.what in ("lookup", ""):
+    for duration in durations.present:
+        if duration.fact.what in ("lookup", ""):
             kernel = next(
-                (each.kernel for each_reply in reports.present for each in each_reply.fact.nodes if each.kernel), ""
+                (node.kernel for each_reply in reports.present for node in each_reply.fact.nodes if node.kernel), ""
             )
-            findings.extend(_pattern(client, one, stats.present, kernel))
-    timed = [one for one in durations.present if one.fact.what in ("lookup", "")]
+            findings.extend(_pattern(client, duration, stats.present, kernel))
+    timed = [duration for duration in durations.present if duration.fact.what in ("lookup", "")]
     if timed and not findings and not phrase:
-        count = sum(len(one.fact.seconds) for one in timed)
-        phrase = f"{count} lookups took up to {max(value for one in timed for value in one.fact.seconds):g} s"
+        count = sum(len(duration.fact.seconds) for duration in timed)
+        phrase = f"{count} lookups took up to {max(value for duration in timed for value in duration.fact.seconds):g} s"
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
 
 
@@ -83,30 +88,30 @@ def _lookups(
     request: Request, view: Scene, client: Client, observed: tuple[Observation[Any], ...]
 ) -> tuple[list[Finding], str]:
     mine: list[tuple[Lookup, Observation[Any]]] = [
-        (lookup, one)
-        for one in observed
-        for lookup in one.fact.lookups
+        (lookup, namespace)
+        for namespace in observed
+        for lookup in namespace.fact.lookups
         if _wanted(request, view, client, lookup.name) and lookup.resolver.partition("-")[0] not in NOT_A_RESOLVER
     ]
     if not mine:
         return [], ""
-    failed = [(lookup, one) for lookup, one in mine if not lookup.addresses]
-    good = [(lookup, one) for lookup, one in mine if lookup.addresses]
+    failed = [(lookup, seen) for lookup, seen in mine if not lookup.addresses]
+    good = [(lookup, seen) for lookup, seen in mine if lookup.addresses]
     names = {"namespace": request.client_namespace or request.namespace, "pod": client.label}
     findings: list[Finding] = []
     if failed:
         lookup = failed[0][0]
-        known = client.resolvers and any(lookup.resolver.startswith(each) for each in client.resolvers)
+        known = client.resolvers and any(lookup.resolver.startswith(resolver) for resolver in client.resolvers)
         everywhere = not good
         findings.append(
             finding(
                 "SP118",
                 Status.FAIL if everywhere or known else Status.WARN,
                 f"{lookup.name} does not resolve with {lookup.resolver}: {lookup.code} {lookup.error}".rstrip()
-                + (f"; it does with {', '.join(dict.fromkeys(each.resolver for each, _ in good))}" if good else ""),
+                + (f"; it does with {', '.join(dict.fromkeys(lookup.resolver for lookup, _ in good))}" if good else ""),
                 evidence=tuple(
-                    Evidence(f"{each.resolver} {each.name}: {each.code} {each.error}", seen)
-                    for each, seen in failed[:3]
+                    Evidence(f"{failure.resolver} {failure.name}: {failure.code} {failure.error}", seen)
+                    for failure, seen in failed[:3]
                 ),
                 confidence=Confidence.PROVEN,
                 names={**names, "name": lookup.name},
@@ -116,7 +121,7 @@ def _lookups(
     if not good:
         return findings, ""
     lookup, _ = good[0]
-    which = ", ".join(dict.fromkeys(each.resolver for each, _ in good))
+    which = ", ".join(dict.fromkeys(answer.resolver for answer, _ in good))
     return findings, f"{lookup.name} -> {', '.join(lookup.addresses)} ({which})"
 
 
@@ -134,9 +139,9 @@ def _fits(
         right = {endpoint.address for endpoint in view.endpoints}
     if not right:
         return []
-    for lookup, one in good:
+    for lookup, observed_lookup in good:
         wrong = [address for address in lookup.addresses if canonical(address) not in right]
-        if lookup.unended and wrong and any(each.startswith(wrong[-1]) for each in right):
+        if lookup.unended and wrong and any(address.startswith(wrong[-1]) for address in right):
             continue  # the file ends within the address
         if wrong and len(wrong) == len(lookup.addresses):
             kind = "its endpoints are" if service.is_headless else "its cluster IP is"
@@ -149,7 +154,7 @@ def _fits(
                     f"{lookup.name} resolves to {', '.join(wrong)} with {lookup.resolver}{why}; "
                     f"{kind} {', '.join(sorted(right)[:4])}",
                     evidence=(
-                        Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", one),
+                        Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", observed_lookup),
                         *((Evidence(f"{client.label}'s hosts file names {lookup.name}", hidden),) if hidden else ()),
                         Evidence(f"Service {service.name}", view.service_observation),
                     ),
@@ -162,13 +167,15 @@ def _fits(
 
 def _in_hosts(client: Client, name: str, addresses: list[str]) -> Observation[Any] | None:
     """The hosts file, or the Pod whose hostAliases it is made of, if every one of the addresses is there for the name."""
-    given = {canonical(each) for family in (INET, INET6) for each in glibc_conf.hosts(client.hosts_text, name, family)}
-    return (client.hosts or client.pod) if {canonical(each) for each in addresses} <= given else None
+    given = {canonical(host) for family in (INET, INET6) for host in glibc_conf.hosts(client.hosts_text, name, family)}
+    return (client.hosts or client.pod) if {canonical(address) for address in addresses} <= given else None
 
 
-def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str) -> list[Finding]:
+def _pattern(
+    client: Client, observation: Observation[Any], stats: tuple[Observation[Any], ...], kernel: str
+) -> list[Finding]:
     """Durations that cluster at multiples of the resolver's timeout, and what conntrack counted meanwhile."""
-    seconds: tuple[float, ...] = one.fact.seconds
+    seconds: tuple[float, ...] = observation.fact.seconds
     timeout = float(musl_conf.parse(client.conf).timeout) if client.conf is not None else 5.0
     if timeout < 1:
         return []
@@ -180,11 +187,11 @@ def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any
     quick = [value for value in seconds if value < 0.2 * timeout]
     if len(slow) < 2 or len(slow) + len(quick) < 0.9 * len(seconds) or len(quick) < len(slow):
         return []
-    failed = sum(each.fact.counters.get("insert_failed", 0) for each in stats)
+    failed = sum(stat.fact.counters.get("insert_failed", 0) for stat in stats)
     shown = ", ".join(f"{value:.2f}" for value in slow[:4])
     known = bool(stats)
     raced = failed > 0
-    said = (
+    inserts = (
         f" and insert_failed is {failed}"
         if raced
         else "; insert_failed is 0"
@@ -197,12 +204,12 @@ def _pattern(client: Client, one: Observation[Any], stats: tuple[Observation[Any
             "SP105",
             Status.FAIL if raced else Status.WARN,
             f"{len(slow)} of {len(seconds)} lookups take multiples of {timeout:g} s ({shown} s; timeout:{timeout:g}"
-            f"{' default' if 'timeout' not in (client.conf or '') else ''}), the rest milliseconds{said}"
+            f"{' default' if 'timeout' not in (client.conf or '') else ''}), the rest milliseconds{inserts}"
             + (": conntrack race on parallel A/AAAA" if raced else "")
             + system,
             evidence=(
-                Evidence(f"durations: {shown} s among {len(seconds)}", one),
-                *(Evidence(f"conntrack -S: insert_failed={failed}", each) for each in stats[:1]),
+                Evidence(f"durations: {shown} s among {len(seconds)}", observation),
+                *(Evidence(f"conntrack -S: insert_failed={failed}", stat) for stat in stats[:1]),
             ),
             confidence=Confidence.SUPPORTED if raced else Confidence.POSSIBLE,
             remedy="NodeLocal DNSCache; with glibc alone `options single-request-reopen`; or use-vc (TCP); a newer kernel",

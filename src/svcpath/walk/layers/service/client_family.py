@@ -19,12 +19,12 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
     if service is None or service.is_external_name:
         return CheckResult(looked=False)
     pod = yield from ask.client_pod(request.client_namespace, request.client_name)
-    listed = tuple(one.ip for one in pod.fact.status.pod_ips or () if one.ip) if pod is not None else ()
+    listed = tuple(address.ip for address in pod.fact.status.pod_ips or () if address.ip) if pod is not None else ()
     if pod is None or not listed or pod.fact.spec.host_network or pod.fact.finished:
         return CheckResult(looked=False)
-    addresses = [canonical(ip) for ip in service.cluster_ips] or [one.address for one in view.endpoints]
-    wanted = {family_of(one) for one in addresses} - {0}
-    own = {family_of(one) for one in listed}
+    addresses = [canonical(ip) for ip in service.cluster_ips] or [endpoint.address for endpoint in view.endpoints]
+    wanted = {family_of(address) for address in addresses} - {0}
+    own = {family_of(endpoint) for endpoint in listed}
     if not wanted or own & wanted:
         return CheckResult(looked=False)
     if connected(attempts) & set(addresses):

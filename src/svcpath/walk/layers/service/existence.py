@@ -30,7 +30,8 @@ def check(view: Scene) -> Asking[CheckResult]:
         return CheckResult(not_looked_at=(gap,), looked=False)
     everywhere = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
     evidence = tuple(
-        Evidence(f"looked for Service {request.label}: absent", one) for one in view.service_reply.observations
+        Evidence(f"looked for Service {request.label}: absent", observation)
+        for observation in view.service_reply.observations
     )
     confidence = Confidence.PROVEN if view.service_reply.complete else Confidence.SUPPORTED
     details = _near(view, [value for value in everywhere.values if isinstance(value, Service)])
@@ -50,8 +51,8 @@ def check(view: Scene) -> Asking[CheckResult]:
 def _near(view: Scene, services: list[Service]) -> tuple[str, ...]:
     """Services the user may have meant: the same name elsewhere, or a similar one here."""
     request = view.request
-    elsewhere = sorted(one.namespace for one in services if one.name == request.service)
-    here = sorted(one.name for one in services if one.namespace == request.namespace)
+    elsewhere = sorted(service.namespace for service in services if service.name == request.service)
+    here = sorted(service.name for service in services if service.namespace == request.namespace)
     details = []
     if elsewhere:
         details.append(f"a Service {request.service} exists in {', '.join(elsewhere)}")
@@ -150,7 +151,9 @@ def _port(view: Scene, service: Service, observed: Evidence) -> list[Finding]:
     if not asked or view.service_ports or service.is_external_name:
         return []
     have = ", ".join(f"{port.port}/{port.protocol}{f' ({port.name})' if port.name else ''}" for port in service.ports)
-    if service.is_headless and any(str(port.port) == asked for one in view.slices for port in one.fact.ports or ()):
+    if service.is_headless and any(
+        str(port.port) == asked for slice_ in view.slices for port in slice_.fact.ports or ()
+    ):
         return []
     meant = [str(port.port) for port in service.ports if str(port.target_port) == asked]
     return [

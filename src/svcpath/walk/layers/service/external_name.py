@@ -42,7 +42,9 @@ def _relative(view: Scene, service: Service, observed: Evidence) -> Asking[list[
         reply = yield from ask.service(labels[1], labels[0])
         if not reply.present and len(labels) == 2:
             return []
-        seen = tuple(Evidence(f"Service {labels[0]} of namespace {labels[1]} is there", one) for one in reply.present)
+        seen = tuple(
+            Evidence(f"Service {labels[0]} of namespace {labels[1]} is there", observed) for observed in reply.present
+        )
     elif len(labels) != 1:
         return []
     sentence = (
@@ -95,17 +97,17 @@ def _ports(
     """A port that is meant to be mapped is a fault once a client is seen to rely on it, else a warning."""
     target = service.spec.external_name
     name = f"{service.name}.{service.namespace}.svc"
-    used = {asked_port(one.fact): one for one in queries if asked_port(one.fact)}
+    used = {asked_port(query.fact): query for query in queries if asked_port(query.fact)}
     for attempt in attempts.present:
-        for one in attempt.fact.attempts:
-            if one.host.split(".")[0] == service.name:
-                used.setdefault(one.port, attempt)
+        for tried_attempt in attempt.fact.attempts:
+            if tried_attempt.host.split(".")[0] == service.name:
+                used.setdefault(tried_attempt.port, attempt)
     findings = []
     for port in view.service_ports or service.ports:
         if port.target_port in (None, port.port):
             continue
         relied = port.port in used
-        host = next((host for one in queries if (host := asked_host(one.fact))), name)
+        host = next((host for query in queries if (host := asked_host(query.fact))), name)
         evidence = (
             (observed, Evidence(f"the client connects to port {port.port}", used[port.port])) if relied else (observed,)
         )

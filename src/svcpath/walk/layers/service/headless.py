@@ -31,23 +31,23 @@ def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...], attempt
         if not differing:
             continue
         listening = ", ".join(host_port(address, number) for address, number in differing[:4])
-        relying = [one for one in queries if asked_port(one.fact) == port.port]
+        relying = [query for query in queries if asked_port(query.fact) == port.port]
         tried = [
-            one
-            for one in attempts.present
-            for attempt in one.fact.attempts
+            recorded
+            for recorded in attempts.present
+            for attempt in recorded.fact.attempts
             if attempt.port == port.port
             and attempt.outcome in ("refused", "timeout", "no-route", "reset")
             and (attempt.host.split(".")[0] == service.name or attempt.address in {address for address, _ in real})
         ]
         if not relying and not tried:
-            notes.append(f"clients reach {listening} themselves, port {port.port} is translated by nobody")
+            notes.append(f"clients reach {listening} themselves, port {port.port} is translated by nothing")
             continue
         wrong = ", ".join(host_port(address, port.port) for address, _ in differing[:4])
         evidence = [
             Evidence(f"Service {service.name}: clusterIP None, port {port.port}", view.service_observation),
             Evidence(f"the slices' port is {', '.join(str(number) for _, number in differing[:4])}", view.slices[0]),
-            *(Evidence(f"the client connects to port {port.port}", one) for one in (*relying, *tried)[:2]),
+            *(Evidence(f"the client connects to port {port.port}", query) for query in (*relying, *tried)[:2]),
         ]
         findings.append(
             finding(

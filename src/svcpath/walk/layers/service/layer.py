@@ -17,7 +17,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         return answer([found])
     queries = yield from ask.one(Need(Kind.QUERY))
     attempts = yield from ask.one(Need(Kind.ATTEMPTS))
-    asked = tuple(one for one in queries.present if isinstance(one.value, LookupQuestion))
+    asked = tuple(query for query in queries.present if isinstance(query.value, LookupQuestion))
     judgements = [
         found,
         urls.check(view, asked),
