@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from svcpath.errors import FormatError
+from svcpath.evidence.formats import earlier
 from svcpath.reports import budget, dataplane, drain, records, resolve, score, timeline
 from svcpath.reports.document import Document
 from svcpath.reports.records import Record
@@ -106,14 +106,6 @@ class _Named(msgspec.Struct):
     schema: str
 
 
-#: Schemas that have another name now.
-_RENAMED = {"svcpath.drill/v1": drain.SCHEMA}
-#: Fields that an earlier svcpath wrote and this one writes under another name.
-_OLD_FIELDS = re.compile(
-    rb'"(?:not_tested|standing|falsifier|mends|mended|told_by_hook|said)"\s*:|"outcome"\s*:\s*"(?:lost|open)"'
-)
-
-
 def read(raw: bytes, path: str = "") -> tuple[Contract, Record]:
     """A saved result and its contract. Raises FormatError for anything else; of one in the words of an earlier svcpath it says
     so."""
@@ -121,21 +113,17 @@ def read(raw: bytes, path: str = "") -> tuple[Contract, Record]:
         named = msgspec.json.decode(raw, type=_Named).schema
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"no svcpath result: {error}", path=path) from error
-    if named in _RENAMED:
-        raise FormatError(_earlier(CONTRACTS[_RENAMED[named]]), path=path)
+    if named in earlier.SCHEMAS:
+        raise FormatError(earlier.advice(CONTRACTS[earlier.SCHEMAS[named]].command), path=path)
     contract = CONTRACTS.get(named)
     if contract is None:
         raise FormatError(f"no contract {named!r}; known are {', '.join(CONTRACTS)}", path=path)
     try:
         return contract, msgspec.json.decode(raw, type=contract.type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if _OLD_FIELDS.search(raw):
-            raise FormatError(_earlier(contract), path=path) from error
+        if earlier.FIELDS.search(raw):
+            raise FormatError(earlier.advice(contract.command), path=path) from error
         raise FormatError(f"no {named}: {error}", path=path) from error
-
-
-def _earlier(contract: Contract) -> str:
-    return f"written by an earlier svcpath: run `{contract.command}` again"
 
 
 def json_schema(contract: Contract) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from svcpath.evidence.facts import connections, conntrack, dns, kubernetes, node
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
 from svcpath.evidence.facts.request import Request
+from svcpath.evidence.formats import earlier
 from svcpath.evidence.formats.private import reduced
 
 SCHEMA = "svcpath.bundle/v2"
@@ -37,10 +38,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     if issubclass(found, msgspec.Struct) and f"{found.__module__}.".startswith(f"{module.__name__}.")
 }
 _TEXTS = (text.RawText, text.LogText)
-#: What is said of a bundle in words that this svcpath does not use.
-EARLIER = "written by an earlier svcpath: run `svcpath collect` again"
-_OLD_TYPES = frozenset({"Query", "Timeline", "Twins", "Sample"})
-_OLD_KINDS = frozenset({"twins"})
+_EARLIER = earlier.advice("svcpath collect")
 _REQUEST = frozenset({"target", "namespace", *(field.name for field in msgspec.structs.fields(Request))})
 MANIFEST, OBSERVATIONS, NEEDS = "manifest.json", "observations.jsonl", "needs.jsonl"
 
@@ -184,7 +182,7 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
         if name != MANIFEST and name not in manifest.members:
             raise FormatError("is not in the manifest", path=name)
     if not _REQUEST.issuperset(manifest.request):
-        raise FormatError(EARLIER, path=MANIFEST)
+        raise FormatError(_EARLIER, path=MANIFEST)
     observations: dict[int, Observed] = {}
     for line, raw in _lines(members, OBSERVATIONS):
         number, observation = _observation(raw, line, members)
@@ -193,8 +191,8 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
     for line, raw in _lines(members, NEEDS):
         try:
             met = msgspec.json.decode(raw, type=_Met)
-            if met.need.get("kind") in _OLD_KINDS:
-                raise FormatError(EARLIER, path=NEEDS, line=line)
+            if met.need.get("kind") in earlier.KINDS:
+                raise FormatError(_EARLIER, path=NEEDS, line=line)
             need = msgspec.convert(met.need, Need, strict=False)
         except msgspec.MsgspecError as error:
             raise FormatError(str(error), path=NEEDS, line=line) from error
@@ -211,8 +209,8 @@ def _lines(members: Mapping[str, bytes], name: str) -> list[tuple[int, bytes]]:
 def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[int, Observed]:
     try:
         read = msgspec.json.decode(raw, type=_Line)
-        if read.kind in _OLD_KINDS:
-            raise FormatError(EARLIER, path=OBSERVATIONS, line=line)
+        if read.kind in earlier.KINDS:
+            raise FormatError(_EARLIER, path=OBSERVATIONS, line=line)
         kind, state = Kind(read.kind), State(read.state)
         where = msgspec.convert(read.provenance, Provenance)
         value = None
@@ -220,7 +218,9 @@ def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[i
             record = _TYPES.get(read.type)
             if record is None:
                 raise FormatError(
-                    EARLIER if read.type in _OLD_TYPES else f"unknown type {read.type!r}", path=OBSERVATIONS, line=line
+                    _EARLIER if read.type in earlier.TYPES else f"unknown type {read.type!r}",
+                    path=OBSERVATIONS,
+                    line=line,
                 )
             value = msgspec.convert(read.value, record)
         if isinstance(value, _TEXTS):
