@@ -60,6 +60,7 @@ _TEXT = {".py", ".md", ".yaml", ".toml", ".js", ".css", ".html", ".sh", ".svg"}
 #: What is quoted from elsewhere keeps its own words.
 _QUOTED = (
     "tests/words.py", "tests/data/", "tests/cases/public/", "CHANGELOG.md", "src/svcpath/reports/schemas/",
+    "src/svcpath/evidence/formats/earlier.py", "tests/reports/test_old_results.py",
 )  # fmt: skip
 
 

@@ -294,14 +294,14 @@ def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budg
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("6", 6), ("500ms", 0.5), ("1m30s", 90), (".5", 0.5), ("1e1", 10), ("2h", 7200)]
+    ("text", "value"), [("6", 6), ("500ms", 0.5), ("1m30s", 90), (".5", 0.5), ("1.5m", 90), ("2h", 7200)]
 )
 def test_times_are_seconds_or_durations(budget: Any, text: str, value: float) -> None:
     _, found = budget(_manifest() + SERVICE, "--longest-request", text)
     assert found["terms"][2]["seconds"] == value
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "1e400", "-1", "1,5", "0x10", "1s5", "", "99999999999", "5 s"])
+@pytest.mark.parametrize("text", ["nan", "inf", "1e1", "1e400", "-1", "1,5", "0x10", "1s5", "", "99999999999", "5 s"])
 @pytest.mark.parametrize("option", ["--longest-request", "--shutdown", "--propagation", "--lb-removal"])
 def test_what_is_no_time_is_a_wrong_use(
     text: str, option: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

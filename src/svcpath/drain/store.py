@@ -101,7 +101,9 @@ class Store:
         except (sqlite3.Error, ValueError) as error:
             raise FormatError(f"no recording: {error}", path=str(path)) from error
         if found != str(VERSION):
-            raise FormatError(f"a recording of version {found}; this svcpath reads {VERSION}", path=str(path))
+            raise FormatError(
+                f"a recording of version {found}; this svcpath reads {VERSION}: record the drain again", path=str(path)
+            )
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")

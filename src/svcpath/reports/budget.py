@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -27,6 +27,10 @@ from svcpath.models.drain.terms import GivenTerms, Term
 from svcpath.reports.records import Record
 
 SCHEMA = "svcpath.budget/v1"
+
+#: A value of BudgetOutcome, and of a whole report also that there is no workload.
+OutcomeWord = Annotated[str, msgspec.Meta(pattern="^(?:holds|does-not-hold|undetermined)$")]
+WorstOutcomeWord = Annotated[str, msgspec.Meta(pattern="^(?:holds|does-not-hold|undetermined|none)$")]
 
 
 class TermRecord(Record, frozen=True, kw_only=True):
@@ -104,7 +108,7 @@ class WorkloadRecord(Record, frozen=True, kw_only=True):
     grace: int
     grace_is_default: bool
     on_signal: str
-    outcome: str
+    outcome: OutcomeWord
     containers: tuple[ContainerRecord, ...]
     terms: tuple[TermRecord, ...]
     margins: tuple[MarginRecord, ...]
@@ -124,7 +128,7 @@ class UnreadRecord(Record, frozen=True, kw_only=True):
 
 class BudgetContract(Record, frozen=True, kw_only=True):
     schema: str
-    outcome: str
+    outcome: WorstOutcomeWord
     terms: tuple[TermRecord, ...]
     margins: tuple[MarginRecord, ...]
     workloads: tuple[WorkloadRecord, ...]

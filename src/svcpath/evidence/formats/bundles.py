@@ -23,6 +23,8 @@ from svcpath.errors import FormatError
 from svcpath.evidence.facts import connections, conntrack, dns, kubernetes, node, sockets, text
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State, Trouble, unreadable
+from svcpath.evidence.facts.request import Request
+from svcpath.evidence.formats import earlier
 from svcpath.evidence.formats.private import reduced
 
 SCHEMA = "svcpath.bundle/v2"
@@ -36,6 +38,8 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     if issubclass(found, msgspec.Struct) and f"{found.__module__}.".startswith(f"{module.__name__}.")
 }
 _TEXTS = (text.RawText, text.LogText)
+_EARLIER = earlier.advice("svcpath collect")
+_REQUEST = frozenset({"target", "namespace", *(field.name for field in msgspec.structs.fields(Request))})
 MANIFEST, OBSERVATIONS, NEEDS = "manifest.json", "observations.jsonl", "needs.jsonl"
 
 
@@ -177,6 +181,8 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
     for name in members:
         if name != MANIFEST and name not in manifest.members:
             raise FormatError("is not in the manifest", path=name)
+    if not _REQUEST.issuperset(manifest.request):
+        raise FormatError(_EARLIER, path=MANIFEST)
     observations: dict[int, Observed] = {}
     for line, raw in _lines(members, OBSERVATIONS):
         number, observation = _observation(raw, line, members)
@@ -185,6 +191,8 @@ def unpack(members: Mapping[str, bytes]) -> Bundle:
     for line, raw in _lines(members, NEEDS):
         try:
             met = msgspec.json.decode(raw, type=_Met)
+            if met.need.get("kind") in earlier.KINDS:
+                raise FormatError(_EARLIER, path=NEEDS, line=line)
             need = msgspec.convert(met.need, Need, strict=False)
         except msgspec.MsgspecError as error:
             raise FormatError(str(error), path=NEEDS, line=line) from error
@@ -201,13 +209,19 @@ def _lines(members: Mapping[str, bytes], name: str) -> list[tuple[int, bytes]]:
 def _observation(raw: bytes, line: int, members: Mapping[str, bytes]) -> tuple[int, Observed]:
     try:
         read = msgspec.json.decode(raw, type=_Line)
+        if read.kind in earlier.KINDS:
+            raise FormatError(_EARLIER, path=OBSERVATIONS, line=line)
         kind, state = Kind(read.kind), State(read.state)
         where = msgspec.convert(read.provenance, Provenance)
         value = None
         if read.type:
             record = _TYPES.get(read.type)
             if record is None:
-                raise FormatError(f"unknown type {read.type!r}", path=OBSERVATIONS, line=line)
+                raise FormatError(
+                    _EARLIER if read.type in earlier.TYPES else f"unknown type {read.type!r}",
+                    path=OBSERVATIONS,
+                    line=line,
+                )
             value = msgspec.convert(read.value, record)
         if isinstance(value, _TEXTS):
             value = msgspec.structs.replace(value, text=members[read.text].decode("utf-8", "surrogatepass"))

@@ -1,6 +1,6 @@
 """Does a drain hold? The terms of one workload put on a shutdown timeline, with what each unknown may still be.
 
-    load balancer removal + endpoint propagation (EndpointSlice and data plane) + longest request or connection
+    load balancer removal + endpoint propagation + longest request or connection
       + application shutdown after its signal          <  terminationGracePeriodSeconds, with preStop inside
 
 Unknown terms are taken at the value that is best for the workload when it is asked whether the drain fails for
