@@ -40,7 +40,7 @@ def _pods(made: Cluster) -> list[str]:
     return [pod["metadata"]["name"] for pod in made.of("Pod")]
 
 
-@broken("fault", "dataplane", "SP603", "STALE", "10.244.1.13:8080", "1/3")
+@broken("fault", "dataplane", "SP603", "STALE", "10.244.1.13:8080", "33.3 %")
 def a_node_that_still_sends_to_a_removed_pod() -> Cluster:
     return _older(2, 3)
 
