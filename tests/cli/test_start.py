@@ -14,7 +14,6 @@ import svcpath
 from svcpath.cli.app import COMMANDS, run
 
 HEAVY = (
-    "typer",
     "click",
     "rich",
     "yaml",

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from svcpath.cli import output
+from svcpath.cli.command import Argument, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
@@ -30,23 +29,22 @@ Exit code: 0 no drain fails for certain, 1 some margin negative with every unkno
 def budget(
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="PATH...|KIND/NAME",
             help="Manifests and evidence: files or folders, - for standard input; or deploy/NAME of a cluster.",
-            exists=False,
         ),
     ],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
-    workload: Annotated[str, typer.Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
+    workload: Annotated[str, Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
     longest: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--longest-request", parser=seconds, metavar="TIME", help="The longest request: seconds, or 500ms, 1m30s."
         ),
     ] = None,
     removal: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--lb-removal",
             parser=seconds,
             metavar="TIME",
@@ -55,28 +53,28 @@ def budget(
     ] = None,
     propagation: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--propagation", parser=seconds, metavar="TIME", help="Time until the last node's data plane has changed."
         ),
     ] = None,
     shutdown: Annotated[
         float | None,
-        typer.Option("--shutdown", parser=seconds, metavar="TIME", help="Time the idle application needs to end."),
+        Option("--shutdown", parser=seconds, metavar="TIME", help="Time the idle application needs to end."),
     ] = None,
     on_signal: Annotated[
-        str, typer.Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
+        str, Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
     ] = "",
     path: Annotated[
-        list[str] | None, typer.Option("--path", help="A container that traffic goes through; several times.")
+        list[str] | None, Option("--path", help="A container that traffic goes through; several times.")
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig, for KIND/NAME.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file, for KIND/NAME.")] = "",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
+    context: Annotated[str, Option("--context", help="Context of the kubeconfig, for KIND/NAME.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file, for KIND/NAME.")] = "",
+    strict: Annotated[bool, Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
     from svcpath.cli.rollout import cluster_options

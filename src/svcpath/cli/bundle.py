@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
+from svcpath.cli.command import Argument, Group
 from svcpath.cli.exits import ExitCode
 
-app = typer.Typer(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
+app = Group(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
 
-File = Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle of svcpath collect.")]
+File = Annotated[Path, Argument(metavar="BUNDLE", help="A bundle of svcpath collect.")]
 
 
 @app.command("show")
@@ -28,34 +29,34 @@ def show(bundle: File) -> int:
     held = read(bundle)
     manifest = held.manifest
     asked = " ".join(f"{key}={value}" for key, value in sorted(manifest.request.items()))
-    typer.echo(printable(f"{manifest.schema}  svcpath {manifest.svcpath}, Kubernetes {manifest.kubernetes}"))
-    typer.echo(printable(f"collected {manifest.created or 'at an unknown time'} for {asked or 'no target'}"))
+    click.echo(printable(f"{manifest.schema}  svcpath {manifest.svcpath}, Kubernetes {manifest.kubernetes}"))
+    click.echo(printable(f"collected {manifest.created or 'at an unknown time'} for {asked or 'no target'}"))
     if abs(manifest.skew) >= 2:
         ahead = "ahead of" if manifest.skew > 0 else "behind"
-        typer.echo(f"the collecting machine's clock was {abs(manifest.skew):.0f} s {ahead} the API server's")
+        click.echo(f"the collecting machine's clock was {abs(manifest.skew):.0f} s {ahead} the API server's")
     if manifest.pseudonyms:
-        typer.echo("names and addresses are pseudonyms")
-    typer.echo("")
+        click.echo("names and addresses are pseudonyms")
+    click.echo("")
     present = Counter(one.kind.value for one in held.observations if one.state is State.PRESENT)
     for kind, count in sorted(present.items()):
-        typer.echo(f"  {count:5}  {printable(kind)}")
+        click.echo(f"  {count:5}  {printable(kind)}")
     gaps = {
         (one.kind.value, one.why)
         for one in held.observations
         if one.state is State.UNREADABLE and one.provenance.command
     }
     if gaps:
-        typer.echo("\nnot looked at")
+        click.echo("\nnot looked at")
         for kind, reason in sorted(gaps):
-            typer.echo(printable(f"  {kind}: {reason}"))
-    typer.echo(f"\nexecs done: {len(manifest.execs)}")
+            click.echo(printable(f"  {kind}: {reason}"))
+    click.echo(f"\nexecs done: {len(manifest.execs)}")
     for line in manifest.execs:
-        typer.echo(printable(f"  {line}"))
+        click.echo(printable(f"  {line}"))
     return ExitCode.GOOD
 
 
 @app.command("diff")
-def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The later bundle.")]) -> int:
+def diff(before: File, after: Annotated[Path, Argument(metavar="BUNDLE", help="The later bundle.")]) -> int:
     """What changed between two bundles of the same target; exit code 1 when something did.
 
     Example: svcpath bundle diff monday.tar.zst tuesday.tar.zst
@@ -71,12 +72,12 @@ def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", h
             continue
         changed += 1
         sign = "+" if one is None else "-" if other is None else "~"
-        typer.echo(printable(f"{sign} {' '.join(part for part in key if part)}"))
+        click.echo(printable(f"{sign} {' '.join(part for part in key if part)}"))
         if one is not None and other is not None:
             for line in _parts(one, other)[:8]:
-                typer.echo(printable(f"    {line}"))
+                click.echo(printable(f"    {line}"))
     if not changed:
-        typer.echo("no difference")
+        click.echo("no difference")
     return ExitCode.BAD if changed else ExitCode.GOOD
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import live
+from svcpath.cli.command import Option
 from svcpath.cli.exits import ExitCode
 
 HELP = """\
@@ -19,8 +20,8 @@ Exit code: 0 everything for a full diagnosis, 1 something lacks, 3 the API serve
 
 
 def can_i(
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
-    client: Annotated[str, typer.Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    client: Annotated[str, Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
     impersonate: live.AsUser = "",
@@ -45,7 +46,7 @@ def can_i(
             mark, rest = "✖", f"{one.right.cost}  (deploy/rbac/{one.right.file}.yaml)"
             lacks += one.right.file != "debug"
         where = f"in {one.right.namespace}" if one.right.namespace else "in the cluster"
-        typer.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
+        click.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
     if lacks:
         return ExitCode.BAD
     return ExitCode.UNDECIDED if unknown else ExitCode.GOOD

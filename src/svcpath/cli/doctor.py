@@ -6,7 +6,7 @@ import importlib.util
 import platform
 from collections.abc import Iterator
 
-import typer
+import click
 
 from svcpath.cli import live
 from svcpath.cli.exits import ExitCode
@@ -33,7 +33,7 @@ def doctor(
     good = True
     for mark, line in _findings(live.ClusterFlags(context, kubeconfig, impersonate, timeout)):
         good = good and mark == "✔"
-        typer.echo(printable(f"{mark} {line}"))
+        click.echo(printable(f"{mark} {line}"))
     return ExitCode.GOOD if good else ExitCode.BAD
 
 

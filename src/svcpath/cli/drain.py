@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import drain_run, output
+from svcpath.cli.command import Argument, Group, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import at_least, seconds
 from svcpath.errors import UsageError
 
-app = typer.Typer(
+app = Group(
     name="drain",
     help="Record a drain, prove it, show it on one axis.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
-timeline_app = typer.Typer(
-    name="timeline", help="Show or export a recorded drain.", no_args_is_help=True, rich_markup_mode=None
-)
-app.add_typer(timeline_app)
+timeline_app = Group(name="timeline", help="Show or export a recorded drain.", no_args_is_help=True)
+app.add_command(timeline_app)
 app.command("run", help=drain_run.HELP)(drain_run.run)
 
 SHOW = """\
@@ -51,7 +49,7 @@ and its connections are kept on the same axis.
 
 Exit code: 0 recorded, 4 cluster unreadable."""
 
-Recording = Annotated[list[Path], typer.Argument(metavar="FILE...", help="A recording: a file, or a folder.")]
+Recording = Annotated[list[Path], Argument(metavar="FILE...", help="A recording: a file, or a folder.")]
 
 
 @timeline_app.command("show", help=SHOW)
@@ -59,9 +57,9 @@ def show(
     files: Recording,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Events of the API too.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Events of the API too.")] = False,
 ) -> int:
     from svcpath.drain.load import load
     from svcpath.reports.report import encode
@@ -83,8 +81,8 @@ def show(
 @timeline_app.command("export", help=EXPORT)
 def export(
     files: Recording,
-    form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
-    out: Annotated[Path | None, typer.Option("--out", help="A file instead of standard output.")] = None,
+    form: Annotated[str, Option("--format", help="jsonl or csv.")] = "jsonl",
+    out: Annotated[Path | None, Option("--out", help="A file instead of standard output.")] = None,
 ) -> int:
     import sys
 
@@ -110,28 +108,26 @@ def export(
 
 @app.command("watch", help=WATCH)
 def watch(
-    target: Annotated[str, typer.Argument(metavar="svc/NAME|deploy/NAME")],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
-    db: Annotated[Path, typer.Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
-    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
-    api_url: Annotated[
-        str, typer.Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")
-    ] = "",
+    target: Annotated[str, Argument(metavar="svc/NAME|deploy/NAME")],
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    db: Annotated[Path, Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
+    context: Annotated[str, Option("--context", help="Context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file.")] = "",
+    api_url: Annotated[str, Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")] = "",
     duration: Annotated[
         float,
-        typer.Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
+        Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
     ] = 0.0,
     interval: Annotated[
         float,
-        typer.Option(
+        Option(
             "--interval", parser=at_least(0.05), metavar="TIME", help="Time between two readings of a node's table."
         ),
     ] = 0.2,
-    sample_from: Annotated[str, typer.Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
-    container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",
+    sample_from: Annotated[str, Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
+    container: Annotated[str, Option("-c", "--container", help="Its container.")] = "",
     sample: Annotated[
-        list[str] | None, typer.Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
+        list[str] | None, Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
     ] = None,
 ) -> int:
     import signal
@@ -177,4 +173,4 @@ def watch(
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    click.echo(text, err=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import msgspec
-import typer
 
 from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
@@ -145,7 +145,7 @@ def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError("no terminal to ask on: give --yes with --act to do it")
-    if not typer.confirm("Go on?", err=True):
+    if not click.confirm("Go on?", err=True):
         raise UsageError("nothing was done")
 
 
@@ -157,14 +157,14 @@ def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
     from svcpath.reports.views.timeline import document
 
     timeline, gaps = load([wanted.db])
-    typer.echo(render(document(timeline_report(timeline, gaps))))
+    click.echo(render(document(timeline_report(timeline, gaps))))
     all_of_them = answers(timeline, names)
     chosen = [one for one in all_of_them if wanted.scenario in ("all", str(one.number))]
     for one in chosen:
-        typer.echo(_line(one))
+        click.echo(_line(one))
     if not over:
-        typer.echo("the drain was not over when the watch ended")
-    typer.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
+        click.echo("the drain was not over when the watch ended")
+    click.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
     if any(one.answer is QuestionStatus.FAIL for one in chosen):
         return ExitCode.BAD
     observed = any(one.answer is not QuestionStatus.NOT_OBSERVED for one in chosen)
@@ -186,4 +186,4 @@ def _line(one: Answered) -> str:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    click.echo(text, err=True)
