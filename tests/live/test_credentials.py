@@ -160,7 +160,7 @@ def test_a_server_that_is_not_there_is_unreachable(lab: Lab, tmp_path: Path) -> 
 def test_a_wrong_authority_is_said_and_can_be_skipped(lab: Lab, tmp_path: Path) -> None:
     Authority(tmp_path / "pki").ensure()
     wrong = base64.b64encode((tmp_path / "pki" / "ca.crt").read_bytes()).decode()
-    fields = {"certificate-authority-data": wrong}
+    fields: dict[str, Any] = {"certificate-authority-data": wrong}
     with pytest.raises(CertificateRefused, match="not signed by the kubeconfig's authority"):
         ClusterSource(access(lab, tmp_path, **fields))
     fields = {"certificate-authority-data": None, "insecure-skip-tls-verify": True}
@@ -168,9 +168,11 @@ def test_a_wrong_authority_is_said_and_can_be_skipped(lab: Lab, tmp_path: Path) 
 
 
 def test_a_name_that_the_certificate_does_not_have(lab: Lab, tmp_path: Path) -> None:
+    other: dict[str, Any] = {"tls-server-name": "other.example"}
     with pytest.raises(CertificateRefused, match="tls-server-name"):
-        ClusterSource(access(lab, tmp_path, **{"tls-server-name": "other.example"}))
-    assert whoami(access(lab, tmp_path, **{"tls-server-name": "kubernetes.default.svc"}))
+        ClusterSource(access(lab, tmp_path, **other))
+    own: dict[str, Any] = {"tls-server-name": "kubernetes.default.svc"}
+    assert whoami(access(lab, tmp_path, **own))
 
 
 @pytest.mark.parametrize(

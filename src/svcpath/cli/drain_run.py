@@ -43,7 +43,9 @@ def run(
     seconds: Annotated[float, typer.Option("--seconds", min=10, max=600, help="Of load: for so long.")] = 60.0,
     pods: Annotated[int, typer.Option("--pods", min=1, max=40, help="Of load: Pods that are replaced.")] = 20,
     target: Annotated[str, typer.Option("--target", help="deploy/NAME: a workload of yours instead of a lab.")] = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    namespace: Annotated[
+        str, typer.Option("-n", "--namespace", help="Of a target: namespace (default: the context's).")
+    ] = "",
     act: Annotated[
         bool, typer.Option("--act", help="Begin: delete one Pod (2, 3), restart the rollout (7, all).")
     ] = False,

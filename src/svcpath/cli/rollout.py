@@ -31,7 +31,7 @@ def _root() -> None:
 @app.command("wait", help=WAIT)
 def wait(
     target: Annotated[str, typer.Argument(metavar="deploy/NAME")],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Deployment.")] = "default",
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace (default: the context's).")] = "",
     context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
     kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
     timeout: Annotated[
@@ -45,6 +45,7 @@ def wait(
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
     kubectl = KubectlTransport(cluster_options(context, kubeconfig))
+    namespace = home(namespace, context, kubeconfig)
     found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))
     if not found.over or found.reported is None or found.pods_gone is None:
         left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
@@ -70,3 +71,10 @@ def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:
     if context:
         chosen += ["--context", context]
     return tuple(chosen)
+
+
+def home(namespace: str, context: str, kubeconfig: str) -> str:
+    """The namespace that is meant: the context's where none is given. Raises UsageError, SourceUnavailable."""
+    from svcpath.evidence.sources.kubeconfig import login
+
+    return namespace or login(kubeconfig, context).namespace
