@@ -81,7 +81,7 @@ def test_each_command_of_the_list_is_there_under_its_name(name: str, capsys: pyt
 
 
 def test_a_shell_is_given_the_options_of_the_command_on_its_line() -> None:
-    environment = {"_SVCPATH_COMPLETE": "complete_bash", "COMP_WORDS": "svcpath diagnose --all", "COMP_CWORD": "2"}
+    environment = {"_SVCPATH_COMPLETE": "bash_complete", "COMP_WORDS": "svcpath diagnose --all", "COMP_CWORD": "2"}
     done = subprocess.run(
         [Path(sys.executable).with_name("svcpath")],
         env={**os.environ, **environment},
@@ -90,4 +90,4 @@ def test_a_shell_is_given_the_options_of_the_command_on_its_line() -> None:
         timeout=60,
         check=False,
     )
-    assert "--all-nodes" in done.stdout.split()
+    assert "plain,--all-nodes" in done.stdout.split(), done.stderr

@@ -77,7 +77,7 @@ def budget(
     verbose: Annotated[bool, Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
-    from svcpath.cli.rollout import cluster_options
+    from svcpath.cli.rollout import cluster_options, home
     from svcpath.drain import kube
     from svcpath.drain.load import is_database, load
     from svcpath.drain.transport import KubectlTransport
@@ -101,7 +101,7 @@ def budget(
     source: ManifestSource | ManifestBytes
     if targets:
         kubectl = KubectlTransport(cluster_options(context, kubeconfig))
-        space = namespace or "default"
+        space = home(namespace, context, kubeconfig)
         source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
         workload = workload or targets[0].name
     else:

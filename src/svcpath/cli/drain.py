@@ -109,7 +109,7 @@ def export(
 @app.command("watch", help=WATCH)
 def watch(
     target: Annotated[str, Argument(metavar="svc/NAME|deploy/NAME")],
-    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace (default: the context's).")] = "",
     db: Annotated[Path, Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
     context: Annotated[str, Option("--context", help="Context of the kubeconfig.")] = "",
     kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file.")] = "",
@@ -133,12 +133,14 @@ def watch(
     import signal
     import threading
 
-    from svcpath.cli.rollout import cluster_options
+    from svcpath.cli.rollout import cluster_options, home
     from svcpath.drain import kube
+    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
     from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
     if (
@@ -150,7 +152,9 @@ def watch(
     if bool(sample_from) != bool(sample):
         raise UsageError("--sample-from and --sample belong together")
     kubectl = None if api_url else KubectlTransport(cluster_options(context, kubeconfig))
-    transport: Transport = HttpTransport(api_url) if api_url else KubectlTransport(cluster_options(context, kubeconfig))
+    namespace = (namespace or "default") if api_url else home(namespace, context, kubeconfig)
+    access = Access(context=context, kubeconfig=kubeconfig)
+    transport: Transport = HttpTransport(api_url) if api_url else ClusterTransport(access)
     addresses = kube.frontends(kubectl, namespace, kind, name) if kubectl is not None else frozenset()
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())

@@ -44,7 +44,9 @@ def run(
     seconds: Annotated[float, Option("--seconds", min=10, max=600, help="Of load: for so long.")] = 60.0,
     pods: Annotated[int, Option("--pods", min=1, max=40, help="Of load: Pods that are replaced.")] = 20,
     target: Annotated[str, Option("--target", help="deploy/NAME: a workload of yours instead of a lab.")] = "",
-    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the target.")] = "default",
+    namespace: Annotated[
+        str, Option("-n", "--namespace", help="Of a target: namespace (default: the context's).")
+    ] = "",
     act: Annotated[bool, Option("--act", help="Begin: delete one Pod (2, 3), restart the rollout (7, all).")] = False,
     yes: Annotated[bool, Option("--yes", help="With --act: do not ask.")] = False,
     force: Annotated[bool, Option("--force", help="With --act: also where that would be an outage.")] = False,
@@ -83,6 +85,7 @@ def run(
     from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
     from svcpath.drain.transport import KubectlTransport
+    from svcpath.evidence.sources.kube_client import Access
     from svcpath.reports.drain import SCHEMA, DrainContract
     from svcpath.reports.report import encode
     from svcpath.reports.views.drain import document, page
@@ -98,13 +101,14 @@ def run(
     made = practice_cluster(lab)
     options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
     kubectl = KubectlTransport(options, str(made.program))
+    access = Access(context=made.context or "", kubeconfig=str(made.kubeconfig))
     image, outside = made.image, made.outside
     say = progress()
     chosen, named = known[scenario], frozenset(variant or ())
     report = DrainContract(
         schema=SCHEMA,
         facts=made.facts,
-        scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
+        scenarios=play.scenarios(kubectl, access, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
         loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
     )

@@ -25,7 +25,7 @@ Exit code: 0 over, 1 not over within --timeout, 3 over but connections could not
 @app.command("wait", help=WAIT)
 def wait(
     target: Annotated[str, Argument(metavar="deploy/NAME")],
-    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the Deployment.")] = "default",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace (default: the context's).")] = "",
     context: Annotated[str, Option("--context", help="Context of the kubeconfig.")] = "",
     kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file.")] = "",
     timeout: Annotated[
@@ -33,13 +33,18 @@ def wait(
     ] = 600.0,
 ) -> int:
     from svcpath.drain import rollout
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.drain.cluster import ClusterTransport
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
-    kubectl = KubectlTransport(cluster_options(context, kubeconfig))
-    found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: click.echo(text, err=True))
+    namespace = home(namespace, context, kubeconfig)
+    cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
+    try:
+        found = rollout.wait(cluster, namespace, name, timeout=timeout, say=lambda text: click.echo(text, err=True))
+    finally:
+        cluster.close()
     if not found.over or found.reported is None or found.pods_gone is None:
         left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
         click.echo(f"NOT OVER after {timeout:g} s: {left}")
@@ -64,3 +69,10 @@ def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:
     if context:
         chosen += ["--context", context]
     return tuple(chosen)
+
+
+def home(namespace: str, context: str, kubeconfig: str) -> str:
+    """The namespace that is meant: the context's where none is given. Raises UsageError, SourceUnavailable."""
+    from svcpath.evidence.sources.kubeconfig import login
+
+    return namespace or login(kubeconfig, context).namespace
