@@ -60,7 +60,9 @@ def test_the_list_of_commands_is_printed_without_importing_them() -> None:
     out, modules = _imported("--help")
     assert all(f"\n  {name} " in out for name in COMMANDS)
     assert not {
-        one for one in modules if one.startswith(("svcpath.walk", "svcpath_lab", "svcpath.models", "yaml", "dns"))
+        module
+        for module in modules
+        if module.startswith(("svcpath.walk", "svcpath_lab", "svcpath.models", "yaml", "dns"))
     }
 
 
@@ -69,15 +71,17 @@ def test_a_command_line_imports_the_command_that_it_names() -> None:
     assert "--from" in out
     assert "svcpath.cli.diagnose" in modules
     assert not {
-        one for one in modules if one.startswith(("svcpath.walk.layers", "svcpath.cli.drain", "pydantic", "yaml"))
+        module
+        for module in modules
+        if module.startswith(("svcpath.walk.layers", "svcpath.cli.drain", "pydantic", "yaml"))
     }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_of_the_list_is_there_under_its_name(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([name, "--help"]) == 0
-    said = capsys.readouterr().out
-    assert f" {name} [" in said.partition("\n")[0]
+    printed = capsys.readouterr().out
+    assert f" {name} [" in printed.partition("\n")[0]
 
 
 def test_a_shell_is_given_the_options_of_the_command_on_its_line() -> None:

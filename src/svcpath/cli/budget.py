@@ -90,11 +90,11 @@ def budget(
     wanted = output.parse(outputs)
     if on_signal not in ("", "exit", "finish", "ignore"):
         raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
-    targets = [one for one in paths if _is_target(one)]
-    databases = [one for one in paths if is_database(one)]
+    targets = [path for path in paths if _is_target(path)]
+    databases = [path for path in paths if is_database(path)]
     recorded = None
-    for one in databases:
-        found = measured(load([one])[0])
+    for database in databases:
+        found = measured(load([database])[0])
         recorded = found if recorded is None else recorded.filled(found)
     if targets and (len(targets) > 1 or len(paths) > 1 + len(databases)):
         raise UsageError("give files, or one workload of the cluster as KIND/NAME, not both")
@@ -105,7 +105,7 @@ def budget(
         source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
         workload = workload or targets[0].name
     else:
-        files = [one for one in paths if one not in databases]
+        files = [path for path in paths if path not in databases]
         if Path("-") in files and len(files) > 1:
             raise UsageError("give files, or - for standard input, not both")
         source = ManifestBytes({"stdin": sys.stdin.buffer.read()}) if files == [Path("-")] else api.manifests(*files)
@@ -121,15 +121,15 @@ def budget(
         on_signal=on_signal,
         path=path or (),
     )
-    unknown = set(path or ()) - {each.name for one in result.workloads for each in one.containers}
+    unknown = set(path or ()) - {container.name for workload in result.workloads for container in workload.containers}
     if unknown and result.workloads:
         raise UsageError(f"--path {min(unknown)}: no workload has a container of that name")
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
         return ExitCode.UNREADABLE if result.not_read else ExitCode.UNDECIDED
-    if any(one.outcome == "does-not-hold" for one in result.workloads):
+    if any(workload.outcome == "does-not-hold" for workload in result.workloads):
         return ExitCode.BAD
-    if strict and not all(one.bounded for one in result.workloads if one.serves):
+    if strict and not all(workload.bounded for workload in result.workloads if workload.serves):
         return ExitCode.UNDECIDED
     return ExitCode.GOOD
 

@@ -76,7 +76,7 @@ def collect(
             created=source.at,
             skew=round(source.skew, 1),
             request=asked.words,
-            execs=tuple(f"{one.pod} {one.container}: {one.what}" for one in source.execs),
+            execs=tuple(f"{execution.pod} {execution.container}: {execution.what}" for execution in source.execs),
         )
         done = live.audit(source)
     bundle = of_log(recorder.log, manifest)

@@ -95,10 +95,10 @@ def trace(
     ) as source:
         whose = live.sender(source, client, namespace)
         results = api.trace(source, address, port, protocol, client=whose, namespace=namespace, node=node)
-    output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(one) for one in results))
-    if any(one.undecided for one in results):
+    output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(result) for result in results))
+    if any(result.undecided for result in results):
         return ExitCode.UNDECIDED
-    return ExitCode.GOOD if all(one.outcome in ("backends", "accept") for one in results) else ExitCode.BAD
+    return ExitCode.GOOD if all(result.outcome in ("backends", "accept") for result in results) else ExitCode.BAD
 
 
 @app.command("drift", help=DRIFT)

@@ -10,7 +10,7 @@ HELP = """\
 svcpath demo
 
 Diagnose the recordings that ship with svcpath: a real Kubernetes 1.35 with a healthy Service, one whose selector
-matches nothing and one whose target port nobody listens on, once with kube-proxy in iptables mode, once in nftables
+matches nothing and one whose target port has no listener, once with kube-proxy in iptables mode, once in nftables
 mode."""
 
 #: Service -> verdict and layer that the recording must give.

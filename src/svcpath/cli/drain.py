@@ -73,7 +73,7 @@ def show(
     output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report), lambda: page(report))
     if not report.deletions:
         return ExitCode.UNDECIDED
-    if any(one.level == "error" for one in report.findings):
+    if any(finding.level == "error" for finding in report.findings):
         return ExitCode.BAD
     return ExitCode.UNDECIDED if unfinished(report) else ExitCode.GOOD
 

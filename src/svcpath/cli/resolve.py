@@ -20,7 +20,7 @@ HELP = """\
 svcpath resolve echo-server.service-ops.svc.cluster.local --resolver all --evidence ./incident
 
 Show what an application's own resolver makes of a name: each query in order, its answer, the rule that led on, and the
-error the application sees. With --resolver all, who resolves it and who does not, where they part, and what would mend
+error the application sees. With --resolver all, who resolves it and who does not, where they diverge, and what would fix
 it. Answers come from the evidence (recorded answers, Corefile and objects) or from a live server (--server). Without
 either the cluster of the current context is asked: the Pod's files (--from), the Corefile and the objects.
 
@@ -87,12 +87,12 @@ def _exit(result: ResolveReport) -> ExitCode:
     """Undecided if something is open, bad if a resolver fails that was asked for or that searches."""
     code = ExitCode.GOOD
     for name in result.names:
-        for one in name.resolvers:
-            if len(name.resolvers) > 1 and one.resolver in NEVER_SEARCH:
+        for resolver in name.resolvers:
+            if len(name.resolvers) > 1 and resolver.resolver in NEVER_SEARCH:
                 continue
-            if one.outcome is None:
+            if resolver.outcome is None:
                 code = ExitCode.UNDECIDED if code is ExitCode.GOOD else code
-            elif not one.outcome.resolves:
+            elif not resolver.outcome.resolves:
                 return ExitCode.BAD
     return code
 
