@@ -65,7 +65,7 @@ def test_an_expired_version_is_told_from_a_cut(tmp_path: Path) -> None:
 def _expired(lines: Iterator[bytes]) -> bool:
     """By the HTTP status, or by the event that the server sends instead."""
     try:
-        return json.loads(next(lines))["object"]["code"] == 410
+        return bool(json.loads(next(lines))["object"]["code"] == 410)
     except Expired:
         return True
 

@@ -87,6 +87,7 @@ def run(
     from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
     from svcpath.drain.transport import KubectlTransport
+    from svcpath.evidence.sources.kube_client import Access
     from svcpath.lab import home, labs
     from svcpath.lab.machine import machine_facts
     from svcpath.lab.providers.netns import NetnsProvider
@@ -107,6 +108,7 @@ def run(
     made = provider.kubectl()
     options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
     kubectl = KubectlTransport(options, str(made.program))
+    access = Access(context=made.context or "", kubeconfig=str(made.kubeconfig))
     image = provider.images["tools"]
     outside = provider.outside() if isinstance(provider, NetnsProvider) else None
     say = progress()
@@ -114,7 +116,7 @@ def run(
     report = DrainContract(
         schema=SCHEMA,
         facts=machine_facts(provider, (place.read_spec().proxy_mode,)),
-        scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
+        scenarios=play.scenarios(kubectl, access, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
         loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
     )

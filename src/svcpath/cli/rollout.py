@@ -39,14 +39,18 @@ def wait(
     ] = 600.0,
 ) -> int:
     from svcpath.drain import rollout
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.drain.cluster import ClusterTransport
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
-    kubectl = KubectlTransport(cluster_options(context, kubeconfig))
     namespace = home(namespace, context, kubeconfig)
-    found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))
+    cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
+    try:
+        found = rollout.wait(cluster, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))
+    finally:
+        cluster.close()
     if not found.over or found.reported is None or found.pods_gone is None:
         left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
         typer.echo(f"NOT OVER after {timeout:g} s: {left}")
