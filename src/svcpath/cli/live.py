@@ -49,7 +49,7 @@ Container = Annotated[str, typer.Option("-c", "--container", help="Container of 
 Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
 Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
 AsUser = Annotated[str, typer.Option("--as", help="Act as this user (impersonation), e.g. to see what it may see.")]
-Timeout = Annotated[str, typer.Option("--timeout", help="Time for all looks together: 90, 60s, 2m.")]
+Timeout = Annotated[str, typer.Option("--timeout", help="Overall timeout: 90, 60s, 2m.")]
 NoExec = Annotated[bool, typer.Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
 AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Look at every node, not the client's alone.")]
 Thorough = Annotated[bool, typer.Option("--thorough", help="Connect also where earlier answers decide already.")]

@@ -119,15 +119,15 @@ def established(cluster: ClusterReader, namespace: str, pod: dict[str, Any]) -> 
         items = procnet.read_procnet(texts.decode(raw))
     except FormatError as error:
         raise SourceUnavailable(f"/proc/net/tcp of {pod['metadata']['name']}: {error}") from error
-    sockets = [each for item in items if isinstance(item.value, SocketTable) for each in item.value.sockets]
-    listening = {each.local_port for each in sockets if each.state == "LISTEN"}
+    sockets = [socket for item in items if isinstance(item.value, SocketTable) for socket in item.value.sockets]
+    listening = {socket.local_port for socket in sockets if socket.state == "LISTEN"}
     return sum(
         1
-        for each in sockets
-        if each.state == "ESTABLISHED"
-        and each.local_port in listening
-        and not (each.remote_address or "").startswith("127.")
-        and each.remote_address != "::1"
+        for socket in sockets
+        if socket.state == "ESTABLISHED"
+        and socket.local_port in listening
+        and not (socket.remote_address or "").startswith("127.")
+        and socket.remote_address != "::1"
     )
 
 
