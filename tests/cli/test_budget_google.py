@@ -211,6 +211,6 @@ def test_the_finding_stands_at_the_line_that_says_it(tmp_path: Path, capfd: pyte
     path.write_text(_web(DEFAULT) + _config(300))
     run(["budget", str(path), *TERMS, "-o", "sarif"])
     results = json.loads(capfd.readouterr().out)["runs"][0]["results"]
-    (one,) = [result for result in results if result["ruleId"] == "SP717"]
-    line = one["locations"][0]["physicalLocation"]["region"]["startLine"]
+    (finding,) = [result for result in results if result["ruleId"] == "SP717"]
+    line = finding["locations"][0]["physicalLocation"]["region"]["startLine"]
     assert "drainingTimeoutSec" in path.read_text().splitlines()[line - 1]

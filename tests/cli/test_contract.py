@@ -168,12 +168,12 @@ def test_the_same_evidence_gives_the_same_bytes_whatever_folder_order_and_way(
 
 
 def test_the_order_of_files_and_of_objects_does_not_matter(recording: Path, tmp_path: Path) -> None:
-    for one in (*BROKEN[:40:3], *SOUND[:30:5]):
-        made = one.build()
+    for case in (*BROKEN[:40:3], *SOUND[:30:5]):
+        made = case.build()
         turned = Cluster(list(reversed(made.objects)), dict(reversed(made.sockets.items())), made.files, made.dumps)
-        first, second = made.diagnose(one.target, **one.options), turned.diagnose(one.target, **one.options)
-        assert first.verdict.status == second.verdict.status, one.name
-        assert first.verdict.code == second.verdict.code, one.name
+        first, second = made.diagnose(case.target, **case.options), turned.diagnose(case.target, **case.options)
+        assert first.verdict.status == second.verdict.status, case.name
+        assert first.verdict.code == second.verdict.code, case.name
     paths = sorted(recording.iterdir())
     call = ("diagnose", "svc/echo-server", *WHO, "-o", "json")
     one_way = svcpath(*call, *(word for path in paths for word in ("--evidence", path))).out

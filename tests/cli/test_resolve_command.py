@@ -110,9 +110,9 @@ def test_an_upstream_that_is_not_known_leaves_the_answer_open(
     text = COREFILE.format(extra="").replace("fallthrough in-addr.arpa ip6.arpa", "fallthrough")
     (evidence / "Corefile").write_text(text)
     code, found = _resolve(capfd, NAME, "--resolver", "musl", "--evidence", str(evidence))
-    one = found["names"][0]["resolvers"][0]
-    assert (code, one["outcome"]) == (3, None)
-    assert {"EAI_NODATA"} <= {outcome["code"] for outcome in one["possible"]}
+    resolver = found["names"][0]["resolvers"][0]
+    assert (code, resolver["outcome"]) == (3, None)
+    assert {"EAI_NODATA"} <= {outcome["code"] for outcome in resolver["possible"]}
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def whoami(chosen: Access) -> str:
 
 
 def plugin(tmp_path: Path, status: dict[str, str], version: str = "v1", code: int = 0) -> dict[str, Any]:
-    """A plugin that notes each call with what it was told, and prints ``status``."""
+    """A plugin that notes each call with what it was given, and prints ``status``."""
     printed = {"apiVersion": f"client.authentication.k8s.io/{version}", "kind": "ExecCredential", "status": status}
     script = tmp_path / "plugin.py"
     script.write_text(
@@ -124,8 +124,8 @@ def test_a_plugin_gives_a_token_once(lab: Lab, tmp_path: Path, version: str) -> 
         source.rights(NAMESPACE)
     (call,) = (tmp_path / "calls").read_text().splitlines()
     assert call.endswith("marked")
-    told = json.loads(call.removesuffix("marked"))
-    assert told["spec"]["cluster"]["server"] == admin(lab)["clusters"][0]["cluster"]["server"]
+    given = json.loads(call.removesuffix("marked"))
+    assert given["spec"]["cluster"]["server"] == admin(lab)["clusters"][0]["cluster"]["server"]
     assert whoami(chosen) == ACCOUNT
 
 

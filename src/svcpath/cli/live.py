@@ -49,7 +49,7 @@ Container = Annotated[str, Option("-c", "--container", help="Container of the cl
 Context = Annotated[str, Option("--context", help="Context of the kubeconfig (default: the current one).")]
 Kubeconfig = Annotated[str, Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
 AsUser = Annotated[str, Option("--as", help="Act as this user (impersonation), e.g. to see what it may see.")]
-Timeout = Annotated[str, Option("--timeout", help="Time for all looks together: 90, 60s, 2m.")]
+Timeout = Annotated[str, Option("--timeout", help="Overall timeout: 90, 60s, 2m.")]
 NoExec = Annotated[bool, Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
 AllNodes = Annotated[bool, Option("--all-nodes", help="Look at every node, not the client's alone.")]
 Thorough = Annotated[bool, Option("--thorough", help="Connect also where earlier answers decide already.")]

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from svcpath.drain.transport import Expired, WatchCut
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, KubeClient
+from svcpath.evidence.sources.kube_exec import Executed
 from svcpath.evidence.sources.own_loop import OwnLoop
 
 T = TypeVar("T")
@@ -52,6 +53,11 @@ class ClusterTransport:
             if error.status == 410:
                 raise Expired(str(error)) from error
             raise
+
+    def execute(self, namespace: str, pod: str, container: str, command: Sequence[str], seconds: float) -> Executed:
+        """Run a command in a container. Raises ApiTrouble when it could not be started at all."""
+        self._client.extend(seconds)
+        return self._run(self._client.execute(namespace, pod, container, command, seconds=seconds))
 
     def stream(self, path: str) -> Iterator[bytes]:
         lines: queue.SimpleQueue[bytes | ApiTrouble | None] = queue.SimpleQueue()

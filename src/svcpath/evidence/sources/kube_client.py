@@ -195,14 +195,14 @@ class KubeClient:
 
         url = self.server + path + ("?" + urlencode(query) if query else "")
         self.calls.append(Call("GET", path))
-        held = b""
+        data = b""
         try:
             async with self._open().session.get(url, headers=await self._headers(), **self._open().options) as response:
                 self._clock(response.headers.get("Date", ""))
                 if response.status >= 400:
                     raise ApiTrouble(_message(response.status, await _bounded(response, path)), status=response.status)
                 async for chunk in response.content.iter_any():
-                    *whole, held = (held + chunk).split(b"\n")
+                    *whole, data = (data + chunk).split(b"\n")
                     for line in whole:
                         yield line + b"\n"
         except aiohttp.ClientPayloadError as error:
@@ -309,12 +309,12 @@ class KubeClient:
 
 
 async def _bounded(response: Any, path: str) -> bytes:
-    held = bytearray()
+    data = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
-        held += chunk
-        if len(held) > MAX_BODY:
+        data += chunk
+        if len(data) > MAX_BODY:
             raise ApiTrouble(f"{path}: more than {MAX_BODY // 1024 // 1024} MiB in one answer", Reason.LIMIT)
-    return bytes(held)
+    return bytes(data)
 
 
 _WORDS = {
@@ -329,14 +329,14 @@ _WORDS = {
 
 
 def _message(status: int, content: bytes) -> str:
-    said = ""
+    text = ""
     if content:
         try:
-            said = msgspec.json.decode(content, type=ApiStatus).message
+            text = msgspec.json.decode(content, type=ApiStatus).message
         except msgspec.MsgspecError:
-            said = ""
+            text = ""
     words = _WORDS.get(status, f"the API server answered {status}")
-    return f"{words}: {said[:300]}" if said else words
+    return f"{words}: {text[:300]}" if text else words
 
 
 def _short(error: Exception) -> str:
