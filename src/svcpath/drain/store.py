@@ -146,21 +146,21 @@ class Store:
         """Keep changes and move the watch's position, in one transaction. Returns how many were new."""
         with self._transaction():
             new = 0
-            for one in changes:
+            for change in changes:
                 cursor = self._db.execute(
                     "INSERT OR IGNORE INTO events (resource, uid, name, version, type, wall, mono, session, body, gone) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        one.resource,
-                        one.uid,
-                        one.name,
-                        one.version,
-                        one.type,
-                        one.wall,
-                        one.mono,
+                        change.resource,
+                        change.uid,
+                        change.name,
+                        change.version,
+                        change.type,
+                        change.wall,
+                        change.mono,
                         self.session,
-                        one.body,
-                        one.type in ("DELETED", "VANISHED"),
+                        change.body,
+                        change.type in ("DELETED", "VANISHED"),
                     ),
                 )
                 new += cursor.rowcount
@@ -183,18 +183,18 @@ class Store:
                     (
                         source,
                         number,
-                        one.kind,
-                        one.due,
-                        one.start,
-                        one.connected,
-                        one.first_byte,
-                        one.end,
-                        one.peer,
-                        one.outcome,
-                        one.status,
-                        one.detail,
+                        row.kind,
+                        row.due,
+                        row.start,
+                        row.connected,
+                        row.first_byte,
+                        row.end,
+                        row.peer,
+                        row.outcome,
+                        row.status,
+                        row.detail,
                     )
-                    for number, one in rows
+                    for number, row in rows
                 ),
             )
 
@@ -202,7 +202,7 @@ class Store:
         with self._transaction():
             self._db.executemany(
                 "INSERT INTO planes VALUES (?, ?, ?, ?, ?, ?)",
-                ((one.node, one.at, one.after, one.frontend, one.backend, one.present) for one in changes),
+                ((change.node, change.at, change.after, change.frontend, change.backend, change.present) for change in changes),
             )
 
     def remark(self, kind: str, text: str, at: float | None = None) -> None:
