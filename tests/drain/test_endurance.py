@@ -1,4 +1,4 @@
-"""A recording is compared with the servers' logs by the number of each request: what lacks, what is twice, is counted."""
+"""A recording is compared with the servers' logs by the number of each request: what is missing, what is there twice, is counted."""
 
 from __future__ import annotations
 

@@ -58,11 +58,16 @@ def _cluster(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
                     f"this machine's clock is {abs(source.skew):.0f} s {ahead} the API server's: ages are off by that",
                 )
             missing = [
-                access for access in source.rights(source.namespace) if access.allowed is False and access.right.file != "debug"
+                access
+                for access in source.rights(source.namespace)
+                if access.allowed is False and access.right.file != "debug"
             ]
             for access in missing:
                 where = f" in {access.right.namespace}" if access.right.namespace else ""
-                yield "✖", f"no right to {access.right.words}{where}: {access.right.cost} (deploy/rbac/{access.right.file}.yaml)"
+                yield (
+                    "✖",
+                    f"no right to {access.right.words}{where}: {access.right.cost} (deploy/rbac/{access.right.file}.yaml)",
+                )
             if not missing:
                 yield "✔", "every right that a diagnosis uses (svcpath can-i lists them)"
             agents = source.agents()

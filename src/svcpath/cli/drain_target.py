@@ -188,7 +188,7 @@ def _line(answered: Answered) -> str:
         QuestionStatus.NOT_OBSERVED: "·",
     }
     word = f"{answered.answer.value}: " if answered.answer is QuestionStatus.NOT_OBSERVED else ""
-    return f"{marks[answered.answer]} {answered.number}. {SCENARIOS[answered.number].title}\n     {word}{answered.said}"
+    return f"{marks[answered.answer]} {answered.number}. {SCENARIOS[answered.number].title}\n     {word}{answered.sentence}"
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""A real external load balancer in front of the nodes: HAProxy, outside the cluster, health-checking what it is told to.
+"""A real external load balancer in front of the nodes: HAProxy, outside the cluster, health-checking what its configuration names.
 
 It knows nodes, not Pods: what it takes out is a node, after ``fall`` failed checks ``every`` seconds apart. Retries are off
 and it forwards TCP, as a cloud's network load balancer does, so that a connection that a node does not take is seen by the
@@ -140,7 +140,8 @@ class Balancer:
                 return
             if time.monotonic() > deadline:
                 seen = (
-                    ", ".join(f"{state.server} {state.status} ({state.check})" for state in latest.values()) or "no statistics"
+                    ", ".join(f"{state.server} {state.status} ({state.check})" for state in latest.values())
+                    or "no statistics"
                 )
                 raise SourceUnavailable(f"HAProxy does not give every node as up: {seen}")
             time.sleep(_POLL)
@@ -159,7 +160,12 @@ class Balancer:
     def first_failed_check(self, server: str, after: float) -> ServerState | None:
         """When a check of the server first failed: its status turns "UP 2/3", or DOWN at once where one is enough."""
         return next(
-            (state for state in list(self.history) if state.server == server and state.at > after and state.status != "UP"), None
+            (
+                state
+                for state in list(self.history)
+                if state.server == server and state.at > after and state.status != "UP"
+            ),
+            None,
         )
 
     def wait_for(self, server: str, after: float, prefix: str, timeout: float) -> ServerState | None:

@@ -189,7 +189,7 @@ class Api:
     def follow_log(self, space: str, pod: str, container: str, on_line: Callable[[str], None]) -> threading.Thread:
         """Calls ``each`` once with every line of a container's log, in a thread, until the container ends.
 
-        A log that stops while the container runs is asked for anew and what was there is skipped: a kubelet ends it where
+        A log that stops while the container runs is asked for again and what was there is skipped: a kubelet ends it where
         its node has no inotify instance left, a proxy where it is cut.
         """
         path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"

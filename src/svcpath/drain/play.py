@@ -80,6 +80,6 @@ def _record(scenario: Scenario, variant: ScenarioVariant, found: ScenarioResult)
         why=variant.why,
         passed=found.passed,
         as_it_should=None if found.passed is None else found.passed == variant.holds,
-        sentence=found.said,
+        sentence=found.sentence,
         measured=found.measured,
     )

@@ -25,7 +25,7 @@ class QuestionStatus(enum.Enum):
 class Answered:
     number: int
     answer: QuestionStatus
-    said: str
+    sentence: str
 
 
 #: Seconds after the slice showed the Pod leaving in which node tables and clients' pools may lag.
@@ -83,7 +83,11 @@ def _readiness(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
 
 
 def _longest(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
-    rows = [(deletion, connection) for deletion in mine for connection in _rows(found, deletion, ("slow", "stream", "keepalive", "new"))]
+    rows = [
+        (deletion, connection)
+        for deletion in mine
+        for connection in _rows(found, deletion, ("slow", "stream", "keepalive", "new"))
+    ]
     under_way = [(deletion, connection) for deletion, connection in rows if connection.end >= deletion.zero]
     if not found.connections:
         return Answered(2, QuestionStatus.NOT_OBSERVED, _NO_CLIENT)

@@ -1,7 +1,7 @@
 """Follow the objects of a namespace while something happens, and keep every change once.
 
 A watch that is cut goes on from the last resourceVersion that was kept: nothing is missed. One whose version is too old (410
-Gone) is listed anew: states are kept again, objects that are no longer there count as vanished, and the recording says
+Gone) is listed again: states are kept again, objects that are no longer there count as vanished, and the recording says
 between which moments changes may be missing. Source: Kubernetes API concepts, "Efficient detection of changes".
 """
 
@@ -177,7 +177,9 @@ class DrainRecorder:
         self.transport = transport
         self.store = store
         self.stop = threading.Event()
-        self.followers = [Follower(transport, store, resource, namespace, self.stop, threading.Event()) for resource in resources]
+        self.followers = [
+            Follower(transport, store, resource, namespace, self.stop, threading.Event()) for resource in resources
+        ]
         self._threads: list[threading.Thread] = []
 
     def start(self, timeout: float = 60.0) -> None:

@@ -86,7 +86,9 @@ def old_pods(cluster: ClusterReader, namespace: str, deployment: dict[str, Any])
     owners = {set_["metadata"]["uid"] for set_ in mine}
     found = []
     for pod in pods:
-        owner = next((owner["uid"] for owner in pod["metadata"].get("ownerReferences") or () if owner.get("controller")), "")
+        owner = next(
+            (owner["uid"] for owner in pod["metadata"].get("ownerReferences") or () if owner.get("controller")), ""
+        )
         ended = (
             pod.get("status", {}).get("phase") in ("Succeeded", "Failed") and "deletionTimestamp" not in pod["metadata"]
         )

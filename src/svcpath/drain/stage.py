@@ -25,13 +25,13 @@ from svcpath.models.drain.moments import SampledConnection
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``said`` is why); ``said``
+    """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``sentence`` is why); ``sentence``
     the sentence with the times; ``measured`` the numbers by name, in seconds or counts."""
 
     number: int
     variant: str
     passed: bool | None
-    said: str
+    sentence: str
     measured: dict[str, float | int | None] = field(default_factory=dict)
 
 
@@ -158,7 +158,7 @@ class SampledRows:
                     return
                 self.rows.append(connection_of(row))
             except (ValueError, KeyError, FormatError):
-                self._stage.say(f"the sampler said: {line[:100]!r}")
+                self._stage.say(f"the sampler sentence: {line[:100]!r}")
 
     def wait(self, timeout: float = 120) -> list[SampledConnection]:
         """The rows once the sampler's time is over. Raises SourceUnavailable."""

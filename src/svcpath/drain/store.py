@@ -47,7 +47,7 @@ _OPTIONS: dict[str, Any] = {"check_same_thread": False, "isolation_level": None,
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """The file as it is. Without a write-ahead log beside it nobody writes, and SQLite need not make one to read."""
+    """The file as it is. Without a write-ahead log beside it nothing writes, and SQLite need not make one to read."""
     log = path.with_name(f"{path.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
     db: sqlite3.Connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, **_OPTIONS)
@@ -118,7 +118,7 @@ class Store:
         return {str(name) for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def _check(self, tables: set[str]) -> None:
-        """Raises FormatError where the file lacks a table or column of this version."""
+        """Raises FormatError where the file has no table or column of this version."""
         for name, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\);", _TABLES, re.DOTALL):
             columns = (
                 {str(row[1]) for row in self._db.execute(f"PRAGMA table_info({name})")} if name in tables else set()
@@ -126,12 +126,12 @@ class Store:
             wanted = set(re.findall(r"(?:^|,)\s*([a-z_]+) (?:TEXT|REAL|INTEGER|BLOB)", body))
             if wanted - columns:
                 missing = ", ".join(sorted(wanted - columns))
-                raise FormatError(f"no recording: table {name} lacks {missing}", path=str(self._path))
+                raise FormatError(f"no recording: table {name} has no {missing}", path=str(self._path))
 
     # --- writing --------------------------------------------------------------------------------------------------
 
     def begin(self, skew: float | None) -> None:
-        """A new session: the monotonic clock counts anew. ``skew`` is API time minus local time, if it was measured."""
+        """A new session: the monotonic clock starts again. ``skew`` is API time minus local time, if it was measured."""
         with self._transaction():
             cursor = self._db.execute(
                 "INSERT INTO sessions (wall, mono, skew) VALUES (?, ?, ?)", (time.time(), time.monotonic(), skew)
@@ -202,7 +202,10 @@ class Store:
         with self._transaction():
             self._db.executemany(
                 "INSERT INTO planes VALUES (?, ?, ?, ?, ?, ?)",
-                ((change.node, change.at, change.after, change.frontend, change.backend, change.present) for change in changes),
+                (
+                    (change.node, change.at, change.after, change.frontend, change.backend, change.present)
+                    for change in changes
+                ),
             )
 
     def remark(self, kind: str, text: str, at: float | None = None) -> None:

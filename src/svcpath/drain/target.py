@@ -148,7 +148,9 @@ def _budgets(found: Look) -> list[str]:
             sentences.append(f"PodDisruptionBudget {name} has no status yet, so what it allows is not known")
         elif allowed < 1:
             healthy, wanted = status.get("currentHealthy", "?"), status.get("desiredHealthy", "?")
-            sentences.append(f"PodDisruptionBudget {name} allows no disruption now ({healthy} healthy, {wanted} wanted)")
+            sentences.append(
+                f"PodDisruptionBudget {name} allows no disruption now ({healthy} healthy, {wanted} wanted)"
+            )
     return sentences
 
 

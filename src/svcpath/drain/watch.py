@@ -26,7 +26,7 @@ _FLUSH = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Where the sampler runs and what it is told ("new=50", ..., the address)."""
+    """Where the sampler runs and its arguments ("new=50", ..., the address)."""
 
     namespace: str
     pod: str

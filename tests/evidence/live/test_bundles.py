@@ -32,7 +32,7 @@ from tests.fixtures.recorded_api import Api
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
 
-def told(report: Report) -> tuple[Any, ...]:
+def outcome(report: Report) -> tuple[Any, ...]:
     verdict = report.verdict
     return verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.confidence
 
@@ -55,7 +55,7 @@ def test_a_bundle_read_back_gives_the_same_verdict(mode: str, service: str, tmp_
     path = tmp_path / "b.tar.zst"
     bundles.write(path, bundle)
     again = bundles.read(path)
-    assert told(diagnose(again, service)) == told(report)
+    assert outcome(diagnose(again, service)) == outcome(report)
     assert pack(again) == pack(bundle)
     assert again.observations == bundle.observations
 
@@ -119,7 +119,7 @@ def test_pseudonyms_keep_the_verdict_and_no_name(mode: str, service: str) -> Non
     again = svcpath.diagnose(
         BundleSource(hidden), words["target"], namespace=words["namespace"], client=_client(hidden)
     )
-    assert told(again) == told(report)
+    assert outcome(again) == outcome(report)
     data = b"".join(pack(hidden).values())
     for name in (b"echo-server", b"echo-headless", b"empty-service", b"service-ops", b"172.30.0.12", b"10.244.1.9"):
         assert name not in data, name

@@ -151,13 +151,13 @@ def test_a_datagram_is_answered_refused_or_neither() -> None:
         thread.join()
         asked = _dialled(f"udp+dns://127.0.0.1:{ports[1]}")
     assert [found[f"UDP {port}"].outcome for port in ports] == ["ok", "unanswered", "refused"]
-    # An honest question that nobody answers is one.
+    # An honest question that is not answered is one.
     assert asked[f"UDP {ports[1]}"].outcome == "timeout"
     assert dns.message.from_wire(questions[0]).question[0].to_text() == "kubernetes.default.svc.cluster.local. IN A"
 
 
 def test_a_large_request_says_how_much_of_it_arrived() -> None:
-    """The server's kernel takes all of it, and nobody answers."""
+    """The server's kernel takes all of it, and nothing answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         found = _dialled(f"large://127.0.0.1:{port}")[f"TCP {port}"]

@@ -72,7 +72,9 @@ def _ends(subject: Subject, hooks: dict[str, float], load: DrainDemand, on_signa
     last = max(found.values())
     for container in subject.containers:
         if container.sidecar:
-            found[container.name] = ended(sidecar_stop(container.name, hooks[container.name], grace, last), through, OnSignal.EXIT)
+            found[container.name] = ended(
+                sidecar_stop(container.name, hooks[container.name], grace, last), through, OnSignal.EXIT
+            )
     return found
 
 
@@ -85,7 +87,9 @@ def compare(cell: GridCell, measured: Measured, image: str) -> GridRow:
     hooks = {container.name: container.hook.low for container in subject.containers}
     on_signal = _BEHAVIOUR.get(cell.on_signal) or OnSignal(cell.on_signal)
     load = DrainDemand(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
-    signals = [stop(container.name, hooks[container.name], float(subject.grace)).signal for container in subject.on_path]
+    signals = [
+        stop(container.name, hooks[container.name], float(subject.grace)).signal for container in subject.on_path
+    ]
     ends = _ends(subject, hooks, load, on_signal)
     return GridRow(cell, margins_of(subject, hooks, load, on_signal), min(signals), ends, measured)
 

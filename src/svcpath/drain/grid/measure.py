@@ -47,7 +47,7 @@ class Measured:
     """One cell as it was: three booleans, and seconds after the delete was accepted (None: not seen).
 
     ``refused``: a new connection failed while the client still sent. ``cut``: an accepted request did not get its answer.
-    ``killed``: a container ended with 137. ``signal``: the first stop signal that a container on the path logged. ``ends``: of
+    ``killed``: a container ended with 137. ``signal``: the first SIGTERM (or the image's STOPSIGNAL) that a container on the path logged. ``ends``: of
     each container whose end was seen.
     """
 

@@ -31,6 +31,8 @@ class Scenario:
 
 
 SCENARIOS: dict[int, Scenario] = {
-    module.NUMBER: Scenario(module.NUMBER, module.TITLE, module.DOES, module.MEASURES, module.PASSES, module.VARIANTS, module.run)
+    module.NUMBER: Scenario(
+        module.NUMBER, module.TITLE, module.DOES, module.MEASURES, module.PASSES, module.VARIANTS, module.run
+    )
     for module in (s1_readiness, s2_longest, s3_grace, s4_pools, s5_headless, s6_balancer, s7_rollout)
 }

@@ -17,7 +17,7 @@ PASSES = "No connection fails later than 8 s after the Pod ended (CoreDNS answer
 LIMIT = 8.0
 VARIANTS = (
     ScenarioVariant("pass", True, "a client that asks again for each connection"),
-    ScenarioVariant("fail", False, "a modelled client that keeps the first address for ever"),
+    ScenarioVariant("fail", False, "a modelled client that keeps the first address forever"),
     ScenarioVariant("jvm-ttl-5", True, "a JVM 17 with networkaddress.cache.ttl=5"),
     ScenarioVariant("jvm-default", False, "a JVM 17 as it comes: 30 s"),
     ScenarioVariant("jvm-forever", False, "a JVM 17 with networkaddress.cache.ttl=-1"),

@@ -172,7 +172,9 @@ def _joined(answers: Sequence[tuple[Observation[Any], ...]], kind: Kind) -> tupl
     present = tuple(observation for answer in answers for observation in answer if observation.state is State.PRESENT)
     if present:
         return present
-    absent = next((answer for answer in answers if all(observation.state is State.ABSENT for observation in answer)), None)
+    absent = next(
+        (answer for answer in answers if all(observation.state is State.ABSENT for observation in answer)), None
+    )
     if absent is not None:
         return absent
     return next(iter(answers), (unreadable(kind, Trouble(Reason.NOT_RECORDED, "no source"), Provenance()),))

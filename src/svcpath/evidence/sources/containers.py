@@ -20,7 +20,10 @@ def container_of(pod: api.Pod, asked: str) -> str:
     if wanted in names:
         return wanted
     if asked:
-        every = [*names, *(container.name for container in pod.spec.init_containers or () if container.restart_policy == "Always")]
+        every = [
+            *names,
+            *(container.name for container in pod.spec.init_containers or () if container.restart_policy == "Always"),
+        ]
         if asked in every:
             return asked
         raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}", Reason.NOT_RUNNING)
@@ -34,7 +37,11 @@ def others(pod: api.Pod, first: str) -> list[str]:
         for status in pod.status.container_statuses or ()
         if status.state is not None and status.state.running is not None
     }
-    return [container.name for container in pod.spec.containers or () if container.name != first and container.name in running]
+    return [
+        container.name
+        for container in pod.spec.containers or ()
+        if container.name != first and container.name in running
+    ]
 
 
 def no_shell(done: Executed) -> bool:

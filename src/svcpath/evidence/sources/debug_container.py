@@ -75,7 +75,9 @@ async def attach(client: KubeClient, pod: str, target: str, image: str) -> str:
             current = msgspec.json.decode(await client.get(path), type=_Pod)
         except msgspec.MsgspecError as error:
             raise FormatError(f"the Pod's state can't be read: {error}") from error
-        mine = next((status for status in current.status.ephemeral_container_statuses if status.name == container), None)
+        mine = next(
+            (status for status in current.status.ephemeral_container_statuses if status.name == container), None
+        )
         if mine is not None and isinstance(mine.state.running, dict):
             return container
         if mine is not None and mine.state.terminated is not None:

@@ -153,8 +153,8 @@ def _curl(code: str, text: str) -> tuple[str, str, int, str, int, float | None]:
     if code == "0" or (seconds is not None and code in ("28", "48")):
         # telnet:// and a server that stays silent: the connection itself stood.
         return ("ok" if code == "0" or int(status) == 0 else "http-error"), word, *local
-    told = outcome_of(word)[0]
-    outcome = told if code in ("7", "28") and told in ("refused", "timeout", "no-route", "reset") else ""
+    meant = outcome_of(word)[0]
+    outcome = meant if code in ("7", "28") and meant in ("refused", "timeout", "no-route", "reset") else ""
     if not outcome:
         outcome = _CURL_EXITS.get(code, "http-error" if seconds is not None else "")
     if not outcome:

@@ -1,7 +1,7 @@
 """State inside containers, through exec: resolver files, the application's runtime, lookups, sockets, connections.
 
 Nothing is installed and nothing is written. Looks that share a container share one exec; a container without a shell is
-asked with ``cat`` alone, and where that lacks too the answer says so and what would allow the look.
+asked with ``cat`` alone, and where that is missing too the answer says so and what would allow the look.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Looked(msgspec.Struct, frozen=True):
 
     sections: Mapping[str, Section]
     container: str
-    held: dict[int, Process]
+    processes: dict[int, Process]
     trouble: Trouble | None = None
     #: What was looked up in the same exec.
     names: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class PodReader:
         return name
 
     async def _look_from_beside(self, pod: str, container: str) -> _Looked:
-        """The kubelet's files are those of the Pod; processes are the target's; its libc is told by what they map."""
+        """The kubelet's files are those of the Pod; processes are the target's; its libc is known by what they map."""
         try:
             beside = await self._debug(pod, container)
             script = scripts.beside_look()
@@ -190,10 +190,10 @@ class PodReader:
 
     def _runtime(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
         libcs = looked.sections.get("libc")
-        if not looked.held:
+        if not looked.processes:
             unseen = Trouble(Reason.NO_WAY_IN, "no process of the container can be seen")
             return self._unreadable(need, looked.trouble or unseen, where)
-        found = runtime(looked.held, libc(libcs.decoded if libcs else ""))
+        found = runtime(looked.processes, libc(libcs.decoded if libcs else ""))
         if isinstance(found, str):
             return self._unreadable(need, Trouble(Reason.FAILED, found), where)
         return Observation(need.kind, State.PRESENT, found, provenance=where)
@@ -216,7 +216,7 @@ class PodReader:
         if looked.container != container:
             why = f"container {container} has no shell, and another image's resolver is not its own"
             return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
-        mine = scripts.OF_RUNTIME.get(family(application(looked.held)), ())
+        mine = scripts.OF_RUNTIME.get(family(application(looked.processes)), ())
         section, trouble = looked.sections.get("lookup") if looked.names == need.about else None, None
         if section is None or (mine and section.decoded.partition("\n")[0] not in mine):
             # Another program than the first that there is: the application's own.

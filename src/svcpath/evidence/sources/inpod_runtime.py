@@ -1,7 +1,7 @@
 """Which resolver a container's application goes through, from its processes and the libraries they map. Pure.
 
 The application is the process that owns a socket, else the last descendant of PID 1 behind an init or a shell. Go's own
-resolver is told by the build information that the linker leaves in the binary (Go: debug/buildinfo), the JVM by libjvm,
+resolver is known by the build information that the linker leaves in the binary (Go: debug/buildinfo), the JVM by libjvm,
 everything else by the libc that is mapped.
 """
 
@@ -83,7 +83,7 @@ def libc(text: str) -> Libc:
 
 
 def application(processes: dict[int, Process]) -> Process | None:
-    """The process whose lookups matter. Sessions that came by exec hang on no PID 1 and are passed over."""
+    """The process whose lookups matter. Sessions that came by exec descend from no PID 1 and are passed over."""
     tree = [process for process in processes.values() if _descends(process, processes)]
     owners = [process for process in tree if process.sockets and process.name not in _WRAPPERS]
     if owners:
@@ -133,7 +133,7 @@ def runtime(processes: dict[int, Process], libcs: Libc) -> Runtime | str:
     if not app.libraries and libcs.only:
         # Another user's process: its maps can't be read, but a dynamic program has one libc to choose.
         return Runtime(resolver=libcs.only, evidence=f"{sentence}; the container's only libc")
-    return f"{sentence}: neither a libc nor Go's resolver can be told"
+    return f"{sentence}: neither a libc nor Go's resolver is recognised"
 
 
 def _first(app: Process, part: str) -> str:

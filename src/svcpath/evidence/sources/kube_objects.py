@@ -2,7 +2,7 @@
 
 A list is asked for as narrow as the Need is (namespace, the label of slices, the name of one object) and held for the run,
 so that a walk sees one state of the cluster and asks once. A page that a busy server no longer continues (410) starts the
-list anew, once.
+list again, once.
 """
 
 from __future__ import annotations

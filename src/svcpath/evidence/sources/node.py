@@ -166,7 +166,9 @@ class NodeReader:
         sections: dict[str, Section] = {}
         through: dict[str, Agent] = {}
         troubles: list[Trouble] = []
-        for agent, answer in zip(mine, await asyncio.gather(*(self._ask(agent, frontends) for agent in mine)), strict=True):
+        for agent, answer in zip(
+            mine, await asyncio.gather(*(self._ask(agent, frontends) for agent in mine)), strict=True
+        ):
             if isinstance(answer, Trouble):
                 troubles.append(answer)
                 continue
@@ -212,7 +214,7 @@ class NodeReader:
         return _Seen(answer, dict.fromkeys(answer, agent))
 
     def forget(self) -> None:
-        """Look at nodes anew from now on."""
+        """Look at nodes again from now on."""
         self._seen.clear()
 
     def connected(self, attempts: Attempts) -> None:

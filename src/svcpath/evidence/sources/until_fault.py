@@ -1,7 +1,7 @@
 """Probes that are repeated until one fails: intermittent faults are the common ones.
 
 Wraps a cluster: a Need for connections is met again and again, until an attempt fails or the time is over. The round
-that failed is what the walk sees, with source ports and time, and the nodes are looked at anew right after it, so that the
+that failed is what the walk sees, with source ports and time, and the nodes are looked at again right after it, so that the
 connection's entry is still there.
 """
 
@@ -55,7 +55,12 @@ class UntilFault:
     def _repeat(self, need: Need) -> tuple[Observation[Any], ...]:
         while True:
             (found,) = self._source.observe([need])
-            attempts = [attempt for observation in found if isinstance(observation.value, Attempts) for attempt in observation.value.attempts]
+            attempts = [
+                attempt
+                for observation in found
+                if isinstance(observation.value, Attempts)
+                for attempt in observation.value.attempts
+            ]
             self.rounds += 1
             self.tried += len(attempts)
             self._said(self.rounds, self.tried)
