@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 #: Under this name a test's lines travel in its report, so that they arrive from xdist's workers too.
-SAID = "said in the summary"
+SAID = "closing in the summary"
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def say_in_summary(record_property: Callable[[str, object], None]) -> Callable[[
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reports = [each for group in terminalreporter.stats.values() for each in group]
-    ended = [each for each in reports if isinstance(each, pytest.TestReport) and each.when == "teardown"]
-    said = [str(text) for each in ended for name, text in each.user_properties if name == SAID]
-    if said:
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    ended = [report for report in reports if isinstance(report, pytest.TestReport) and report.when == "teardown"]
+    closing = [str(text) for process in ended for name, text in process.user_properties if name == SAID]
+    if closing:
         terminalreporter.section("measured against the real thing")
-        for text in said:
+        for text in closing:
             terminalreporter.write_line(text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+import click
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,13 +83,13 @@ def test_what_is_no_duration_is_a_usage_error_everywhere(text: str) -> None:
         with pytest.raises(UsageError, match=r"no duration|out of range"):
             reads(text)
     for parses in (seconds, at_least(0.05)):
-        with pytest.raises(typer.BadParameter, match=r"no duration|out of range"):
+        with pytest.raises(click.BadParameter, match=r"no duration|out of range"):
             parses(text)
 
 
 def test_bounds_are_the_options_own() -> None:
     assert at_least(0.05)("50ms") == 0.05
-    with pytest.raises(typer.BadParameter, match=r"0\.05 s"):
+    with pytest.raises(click.BadParameter, match=r"0\.05 s"):
         at_least(0.05)("10ms")
     assert live.seconds("1h30m") == 5400.0
     for text in ("0", "25h"):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: "echo $?" below a command shows its exit code; without it a fault is told by the verdict that is printed.
+#: "echo $?" below a command shows its exit code; without it a fault is known by the verdict that is printed.
 _EXIT = re.compile(r"^\$ echo \$\?\n(\d+)$", re.MULTILINE)
 
 
@@ -42,27 +42,29 @@ def shown(block: str) -> list[Shown]:
     return found
 
 
-CONSOLE = [one for language, text in _BLOCK.findall(README) if language in ("console", "shell") for one in shown(text)]
+CONSOLE = [
+    block for language, text in _BLOCK.findall(README) if language in ("console", "shell") for block in shown(text)
+]
 PYTHON = [text for language, text in _BLOCK.findall(README) if language in ("python", "py")]
 
 
 def test_the_readme_shows_at_least_a_diagnosis() -> None:
-    assert any(one.command.startswith("svcpath diagnose") for one in CONSOLE)
+    assert any(block.command.startswith("svcpath diagnose") for block in CONSOLE)
 
 
-@pytest.mark.parametrize("one", CONSOLE, ids=lambda one: one.command[:70])
-def test_a_command_of_the_readme_prints_what_stands_below_it(one: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("one", CONSOLE, ids=lambda block: block.command[:70])
+def test_a_command_of_the_readme_prints_what_stands_below_it(block: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    words = shlex.split(one.command, comments=True)
+    words = shlex.split(block.command, comments=True)
     if {"|", ">", "&&", ";"} & set(words) or "--context" in words or words[1:2] in (["lab"], ["drain"]):
         pytest.skip("needs a cluster or a shell")
     ran = svcpath(*words[1:])
     assert "Traceback" not in ran.err
-    expected = one.code if one.code is not None else _code(one.output)
+    expected = block.code if block.code is not None else _code(block.output)
     if expected is not None:
         assert ran.code == expected, ran.both
-    if one.output.strip():
-        assert _matches(one.output, ran.out.rstrip("\n")), f"README shows\n{one.output}\n\nand it prints\n{ran.out}"
+    if block.output.strip():
+        assert _matches(block.output, ran.out.rstrip("\n")), f"README shows\n{block.output}\n\nand it prints\n{ran.out}"
 
 
 def _code(output: str) -> int | None:

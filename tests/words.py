@@ -59,7 +59,7 @@ SHAPELESS = frozenset({"one", "each", "held", "said", "told"})
 _TEXT = {".py", ".md", ".yaml", ".toml", ".js", ".css", ".html", ".sh", ".svg"}
 #: What is quoted from elsewhere keeps its own words.
 _QUOTED = (
-    "tests/words.py", "tests/data/", "tests/cases/public/", "CHANGELOG.md", "src/svcpath/reports/schemas/",
+    "tests/words.py", "tests/test_words.py", "tests/data/", "tests/cases/public/", "CHANGELOG.md", "src/svcpath/reports/schemas/",
     "src/svcpath/evidence/formats/earlier.py", "tests/reports/test_old_results.py",
 )  # fmt: skip
 

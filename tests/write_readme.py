@@ -1,4 +1,4 @@
-"""`python -m tests.write_readme`: write the README's console blocks anew from what the commands print now."""
+"""`python -m tests.write_readme`: write the README's console blocks from what the commands print now."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEEDS_A_CLUSTER = ("lab", "drain")
 
 
 def main() -> None:
-    def anew(match: re.Match[str]) -> str:
+    def written(match: re.Match[str]) -> str:
         words = shlex.split(match[1])
         if words[1] in NEEDS_A_CLUSTER or "--context" in words:
             return match[0]
@@ -25,7 +25,7 @@ def main() -> None:
         return f"```console\n$ {match[1]}\n{done.stdout.rstrip()}\n```"
 
     readme = ROOT / "README.md"
-    readme.write_text(BLOCK.sub(anew, readme.read_text()))
+    readme.write_text(BLOCK.sub(written, readme.read_text()))
 
 
 if __name__ == "__main__":

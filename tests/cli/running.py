@@ -25,13 +25,13 @@ def svcpath(*arguments: object) -> Ran:
     out = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="")
     err = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="")
     with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
-        code = run([str(one) for one in arguments])
+        code = run([str(argument) for argument in arguments])
         out.flush()
         err.flush()
     return Ran(int(code), _text(out), _text(err))
 
 
 def _text(stream: io.TextIOWrapper) -> str:
-    held = stream.buffer
-    assert isinstance(held, io.BytesIO)
-    return held.getvalue().decode()
+    kept = stream.buffer
+    assert isinstance(kept, io.BytesIO)
+    return kept.getvalue().decode()

@@ -51,11 +51,11 @@ def _write(
 def test_a_hook_longer_than_the_grace_period_is_lost_in_both_spellings(capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _budget(capfd, CASES / "62-prestop-longer-than-grace")
     assert code == 1
-    assert {one["name"]: one["outcome"] for one in found["workloads"]} == {
+    assert {workload["name"]: workload["outcome"] for workload in found["workloads"]} == {
         "slow": "does-not-hold",
         "slow-exec": "does-not-hold",
     }
-    codes = [(one["code"], one["file"], one["line"]) for one in found["findings"]]
+    codes = [(finding["code"], finding["file"], finding["line"]) for finding in found["findings"]]
     assert ("SP706", "deployment.yaml", 23) in codes
     assert ("SP706", "exec-variant.yaml", 23) in codes
     assert ("SP714", "deployment.yaml", 24) in codes
@@ -64,16 +64,16 @@ def test_a_hook_longer_than_the_grace_period_is_lost_in_both_spellings(capfd: py
 def test_a_missing_hook_is_warned_of_and_not_called_lost(capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _budget(capfd, CASES / "60-no-prestop-endpoint-lag")
     assert code == 0
-    assert [one["code"] for one in found["findings"]] == ["SP707"]
+    assert [finding["code"] for finding in found["findings"]] == ["SP707"]
     assert "the default 30 s" in found["findings"][0]["message"]
-    limits = {one["name"]: one["largest"] for one in found["workloads"][0]["limits"]}
+    limits = {limit["name"]: limit["largest"] for limit in found["workloads"][0]["limits"]}
     assert limits["endpoint propagation"] == 0
 
 
 def test_a_budget_that_fits_its_load_balancer_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _budget(capfd, CASES / "63-prestop-grace-sufficient")
     assert (code, found["findings"]) == (0, [])
-    terms = {one["name"]: (one["seconds"], one["origin"]) for one in found["terms"]}
+    terms = {term["name"]: (term["seconds"], term["origin"]) for term in found["terms"]}
     assert terms["load balancer removal"] == (30.0, "manifest")
     assert terms["longest request"] == (None, "unknown")
 
@@ -85,7 +85,7 @@ def test_the_reference_experiment_holds_with_its_measured_terms(
     flags = ("--lb-removal", "0", "--propagation", "0.4", "--longest-request", "6", "--shutdown", "0.2")
     code, found = _budget(capfd, path, *flags, "--strict")
     assert (code, found["outcome"], found["findings"]) == (0, "holds", [])
-    assert {one["name"]: one["seconds"] for one in found["margins"]} == {
+    assert {margin["name"]: margin["seconds"] for margin in found["margins"]} == {
         "new connections": 9.6,
         "requests": 3.6,
         "graceful exit": 9.8,
@@ -102,16 +102,16 @@ def test_strict_is_undecided_while_an_unknown_has_no_bound(tmp_path: Path, capfd
 def test_every_kind_with_a_pod_template_is_read(kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _budget(capfd, _write(tmp_path, kind=kind, grace=5, hook="exec: {command: [sh, -c, sleep 30]}"))
     assert code == 1
-    assert [one["kind"] for one in found["workloads"]] == [kind]
+    assert [workload["kind"] for workload in found["workloads"]] == [kind]
 
 
 def test_rules_about_the_hook(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = _write(tmp_path, image="gcr.io/distroless/base", hook="exec: {command: [sh, -c, sleep 10]}")
-    assert [one["code"] for one in _budget(capfd, path)[1]["findings"]] == ["SP709"]
+    assert [finding["code"] for finding in _budget(capfd, path)[1]["findings"]] == ["SP709"]
     path = _write(tmp_path, hook="tcpSocket: {port: 1}")
-    assert [one["code"] for one in _budget(capfd, path)[1]["findings"]] == ["SP719", "SP707"]
+    assert [finding["code"] for finding in _budget(capfd, path)[1]["findings"]] == ["SP719", "SP707"]
     path = _write(tmp_path, grace=0, hook="exec: {command: ['true']}")
-    assert "SP710" in [one["code"] for one in _budget(capfd, path)[1]["findings"]]
+    assert "SP710" in [finding["code"] for finding in _budget(capfd, path)[1]["findings"]]
 
 
 AROUND = """\
@@ -143,7 +143,7 @@ def test_rules_about_what_stands_around(tmp_path: Path, capfd: pytest.CaptureFix
     path.write_text(path.read_text() + AROUND)
     code, found = _budget(capfd, path)
     assert code == 1
-    codes = {one["code"]: one for one in found["findings"]}
+    codes = {finding["code"]: finding for finding in found["findings"]}
     assert set(codes) == {"SP708", "SP712", "SP715"}
     assert codes["SP712"]["line"] == path.read_text().split("\n").index("  minAvailable: 2") + 1
     assert "takes 90 s to notice" in codes["SP715"]["message"]
@@ -174,7 +174,7 @@ def test_a_recorded_drain_is_shown_and_exported(tmp_path: Path, capfd: pytest.Ca
     assert "SP720" in shown
     assert run(["drain", "timeline", "export", str(RECORDED), "--out", str(tmp_path / "out.jsonl")]) == 0
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [one["at"] for one in rows] == sorted(one["at"] for one in rows)
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
     assert (
         run(["drain", "timeline", "export", str(RECORDED), "--format", "csv", "--out", str(tmp_path / "out.csv")]) == 0
     )

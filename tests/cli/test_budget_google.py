@@ -1,4 +1,4 @@
-"""`svcpath budget` with what GKE's load balancers are told: BackendConfig beside an Ingress, policies beside a Gateway.
+"""`svcpath budget` with what GKE's load balancers are given: BackendConfig beside an Ingress, policies beside a Gateway.
 
 The objects are written after the examples in GKE's documentation of both.
 """
@@ -125,7 +125,7 @@ def _policy(
 
 
 def _notes(found: dict[str, Any]) -> list[str]:
-    return [one["message"] for one in found["findings"] if one["code"] == "SP717"]
+    return [finding["message"] for finding in found["findings"] if finding["code"] == "SP717"]
 
 
 @pytest.mark.parametrize("note", [DEFAULT, BETA, BY_NAME, BY_NUMBER])
@@ -133,10 +133,10 @@ def _notes(found: dict[str, Any]) -> list[str]:
 def test_a_backend_config_that_drains_longer_than_the_pod_lives_is_said(
     note: str, front: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (said,) = _notes(_budget(tmp_path, capfd, _web(note), _config(300), front))
-    assert "BackendConfig slow" in said
-    assert "300 s" in said
-    assert "lives 60 s" in said
+    (expected,) = _notes(_budget(tmp_path, capfd, _web(note), _config(300), front))
+    assert "BackendConfig slow" in expected
+    assert "300 s" in expected
+    assert "lives 60 s" in expected
     assert _notes(_budget(tmp_path, capfd, _web(note), _config(30), front)) == []
 
 
@@ -165,9 +165,9 @@ def test_a_backend_config_that_does_not_apply_is_silent(
 def test_requests_longer_than_the_draining_are_cut_by_the_load_balancer(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for told in ((DEFAULT, _config(3), _ingress()), ("", _policy(3))):
-        (said,) = _notes(_budget(tmp_path, capfd, _web(told[0]), *told[1:]))
-        assert "cuts requests that are still open 3 s after" in said
+    for files in ((DEFAULT, _config(3), _ingress()), ("", _policy(3))):
+        (expected,) = _notes(_budget(tmp_path, capfd, _web(files[0]), *files[1:]))
+        assert "cuts requests that are still open 3 s after" in expected
     unknown = TERMS[2:]
     assert _notes(_budget(tmp_path, capfd, _web(DEFAULT), _config(3), _ingress(), terms=unknown)) == []
 
@@ -176,8 +176,8 @@ def test_a_backend_policy_is_read_at_a_gateway_of_gke_for_its_own_service(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found = _budget(tmp_path, capfd, _web(), _policy(120))
-    (said,) = _notes(found)
-    assert "GCPBackendPolicy web" in said
+    (expected,) = _notes(found)
+    assert "GCPBackendPolicy web" in expected
     assert _notes(_budget(tmp_path, capfd, _web(), _policy(30))) == []
     assert _notes(_budget(tmp_path, capfd, _web(), _policy(120, target="shop"))) == []
     assert _notes(_budget(tmp_path, capfd, _web(), _policy(120, named="istio"))) == []
@@ -195,8 +195,8 @@ def test_a_health_check_of_gke_bounds_the_removal_and_a_quicker_one_holds(
     slow, quick = found(9), found(2)
     assert (slow["terms"][0]["low"], slow["terms"][0]["high"], slow["outcome"]) == (0.0, 90.0, "undetermined")
     assert (quick["terms"][0]["low"], quick["terms"][0]["high"], quick["outcome"]) == (0.0, 20.0, "holds")
-    assert [one["code"] for one in quick["findings"]] == []
-    assert "SP715" not in [one["code"] for one in slow["findings"]]
+    assert [finding["code"] for finding in quick["findings"]] == []
+    assert "SP715" not in [finding["code"] for finding in slow["findings"]]
 
 
 def test_another_controllers_ingress_keeps_its_removal_unknown(
@@ -211,6 +211,6 @@ def test_the_finding_stands_at_the_line_that_says_it(tmp_path: Path, capfd: pyte
     path.write_text(_web(DEFAULT) + _config(300))
     run(["budget", str(path), *TERMS, "-o", "sarif"])
     results = json.loads(capfd.readouterr().out)["runs"][0]["results"]
-    (one,) = [each for each in results if each["ruleId"] == "SP717"]
-    line = one["locations"][0]["physicalLocation"]["region"]["startLine"]
+    (finding,) = [result for result in results if result["ruleId"] == "SP717"]
+    line = finding["locations"][0]["physicalLocation"]["region"]["startLine"]
     assert "drainingTimeoutSec" in path.read_text().splitlines()[line - 1]

@@ -1,4 +1,4 @@
-"""`svcpath budget` on inputs of many kinds: what is broken is found under other names, and its mended twin is silent."""
+"""`svcpath budget` on inputs of many kinds: what is broken is found under other names, and its fixed variant is silent."""
 
 from __future__ import annotations
 
@@ -116,10 +116,10 @@ def test_a_hook_above_the_grace_period_is_lost_in_every_kind_and_spelling(
 ) -> None:
     code, broken = _budget(capfd, _pod(tmp_path, kind, "cart", 20, hook))
     assert (code, broken["outcome"]) == (1, "does-not-hold")
-    assert "SP706" in [one["code"] for one in broken["findings"]]
+    assert "SP706" in [finding["code"] for finding in broken["findings"]]
     terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
-    code, mended = _budget(capfd, _pod(tmp_path, kind, "cart", 40, hook), *terms)
-    assert (code, mended["outcome"], mended["findings"]) == (0, "holds", [])
+    code, fixed = _budget(capfd, _pod(tmp_path, kind, "cart", 40, hook), *terms)
+    assert (code, fixed["outcome"], fixed["findings"]) == (0, "holds", [])
 
 
 def test_a_list_as_helm_or_kubectl_writes_it_is_read_item_by_item(
@@ -132,7 +132,7 @@ def test_a_list_as_helm_or_kubectl_writes_it_is_read_item_by_item(
     path = tmp_path / "list.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     code, found = _budget(capfd, path)
-    assert (code, [one["kind"] for one in found["workloads"]]) == (1, ["StatefulSet"])
+    assert (code, [workload["kind"] for workload in found["workloads"]]) == (1, ["StatefulSet"])
 
 
 @pytest.mark.parametrize(("grace", "code"), [(30, 1), (60, 0)])
@@ -142,8 +142,8 @@ def test_the_jobs_of_a_cron_job_are_judged_in_its_template(
     path = tmp_path / "cron.yaml"
     path.write_text(CRON.replace("GRACE", str(grace)))
     got, found = _budget(capfd, path)
-    assert (got, [one["kind"] for one in found["workloads"]]) == (code, ["CronJob"])
-    lines = [one["line"] for one in found["findings"]]
+    assert (got, [workload["kind"] for workload in found["workloads"]]) == (code, ["CronJob"])
+    lines = [finding["line"] for finding in found["findings"]]
     assert lines == ([16] if code else [])
 
 
@@ -153,7 +153,7 @@ def test_a_bundle_keeps_no_environment_of_a_cron_jobs_template(tmp_path: Path) -
 
     path = tmp_path / "cron.yaml"
     path.write_text(CRON.replace("GRACE", "30"))
-    assert all("hidden-value" not in str(reduced(one.value)) for one in api.manifests(path).inventory())
+    assert all("hidden-value" not in str(reduced(item.value)) for item in api.manifests(path).inventory())
 
 
 def test_an_object_that_can_not_be_read_is_named_beside_those_that_can(
@@ -162,8 +162,8 @@ def test_an_object_that_can_not_be_read_is_named_beside_those_that_can(
     path = tmp_path / "mixed.yaml"
     path.write_text(MIXED)
     code, found = _budget(capfd, path)
-    assert (code, [one["name"] for one in found["workloads"]]) == (0, ["good"])
-    assert [(one["file"], one["line"]) for one in found["not_read"]] == [("mixed.yaml", 17)]
+    assert (code, [workload["name"] for workload in found["workloads"]]) == (0, ["good"])
+    assert [(unread["file"], unread["line"]) for unread in found["not_read"]] == [("mixed.yaml", 17)]
     assert "terminationGracePeriodSeconds" in found["not_read"][0]["why"]
 
 
@@ -185,7 +185,7 @@ def test_a_hook_that_can_not_run_counts_as_none_and_is_said(
 ) -> None:
     code, found = _budget(capfd, _pod(tmp_path, KINDS[0], "cart", 20, hook))
     assert code == 0
-    assert "SP719" in [one["code"] for one in found["findings"]]
+    assert "SP719" in [finding["code"] for finding in found["findings"]]
     assert found["workloads"][0]["containers"][0]["hook"] == 0
 
 
@@ -201,7 +201,7 @@ def test_a_target_group_beside_the_manifest_decides_and_its_quicker_twin_is_sile
         groups.write_text(json.dumps({"TargetGroups": [group]}))
         found[interval] = _budget(capfd, manifest, groups, *terms)
     assert (found[30][0], found[30][1]["outcome"]) == (1, "does-not-hold")
-    assert "SP715" in [one["code"] for one in found[30][1]["findings"]]
+    assert "SP715" in [finding["code"] for finding in found[30][1]["findings"]]
     assert (found[5][0], found[5][1]["outcome"], found[5][1]["findings"]) == (0, "holds", [])
 
 
@@ -217,8 +217,8 @@ def test_of_several_target_groups_the_one_in_front_is_not_known_so_they_are_a_ra
         ((5, 5), "holds", 0),
     ):
         rows = [
-            {"TargetGroupName": f"t{one}", "HealthCheckIntervalSeconds": one, "UnhealthyThresholdCount": 2}
-            for one in intervals
+            {"TargetGroupName": f"t{interval}", "HealthCheckIntervalSeconds": interval, "UnhealthyThresholdCount": 2}
+            for interval in intervals
         ]
         groups.write_text(json.dumps({"TargetGroups": rows}))
         got, found = _budget(capfd, manifest, groups, *terms)
@@ -259,13 +259,13 @@ def test_a_deregistration_delay_above_the_grace_or_below_a_request_is_said(
     manifest = _pod(tmp_path, KINDS[0], "cart", 40, HOOKS[0])
     attributes = tmp_path / "attributes.json"
     terms = ("--longest-request", "5", "--propagation", "2", "--shutdown", "1", "--on-signal", "exit")
-    said = {}
+    text = {}
     for seconds in ("300", "30", "3"):
         attributes.write_text(
             json.dumps({"Attributes": [{"Key": "deregistration_delay.timeout_seconds", "Value": seconds}]})
         )
         found = _budget(capfd, manifest, attributes, *terms)[1]
-        said[seconds] = [one["message"] for one in found["findings"] if one["code"] == "SP717"]
-    assert said["30"] == []
-    assert "lets open requests run for 300 s" in said["300"][0]
-    assert "cuts requests that are still open 3 s after" in said["3"][0]
+        text[seconds] = [finding["message"] for finding in found["findings"] if finding["code"] == "SP717"]
+    assert text["30"] == []
+    assert "lets open requests run for 300 s" in text["300"][0]
+    assert "cuts requests that are still open 3 s after" in text["3"][0]

@@ -58,7 +58,7 @@ def budget(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
 
 
 def _codes(found: dict[str, Any]) -> set[str]:
-    return {one["code"] for one in found["findings"]}
+    return {finding["code"] for finding in found["findings"]}
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,15 @@ def test_a_hook_that_stops_the_server_before_it_waits_does_not_hold(
     assert (got, found["outcome"]) == (code, outcome)
     assert ("SP707" in _codes(found)) == bool(code)
     if code:
-        assert "runs nginx quit" in next(one["message"] for one in found["findings"] if one["code"] == "SP708")
-        assert {one["line"] for one in found["findings"]} == {16}
+        assert "runs nginx quit" in next(
+            finding["message"] for finding in found["findings"] if finding["code"] == "SP708"
+        )
+        assert {finding["line"] for finding in found["findings"]} == {16}
 
 
 def test_a_hook_of_unknown_length_has_margins_in_between_and_no_patch_is_pressed(budget: Any) -> None:
     _, found = budget(_manifest(grace="30", hook="{exec: {command: [/wait-shutdown]}}") + SERVICE)
-    assert [one["seconds"] for one in found["margins"]] == [15, 15, 15]
+    assert [margin["seconds"] for margin in found["margins"]] == [15, 15, 15]
     assert found["workloads"][0]["first_to_change"] == ""
 
 
@@ -179,7 +181,7 @@ def test_the_printed_patch_mends_the_manifest_it_is_applied_to(budget: Any, kind
         pods["containers"][0]["lifecycle"]["preStop"].update(wanted["containers"][0]["lifecycle"]["preStop"])
     else:
         # A merge patch would replace the list of containers of a CRD.
-        assert [one["path"] for one in patch] == [
+        assert [line["path"] for line in patch] == [
             "/spec/template/spec/terminationGracePeriodSeconds",
             "/spec/template/spec/containers/0/lifecycle/preStop",
         ]
@@ -234,7 +236,9 @@ def test_a_health_check_decides_alone_only_where_it_sees_the_last_pod_of_a_node(
 ) -> None:
     got, found = budget(_manifest() + _balanced(policy, target))
     assert (got, found["terms"][0]["low"], found["terms"][0]["high"]) == (code, low, 30)
-    assert [one["level"] for one in found["findings"] if one["code"] == "SP715"] == ([level] if level else [])
+    assert [finding["level"] for finding in found["findings"] if finding["code"] == "SP715"] == (
+        [level] if level else []
+    )
 
 
 @pytest.mark.parametrize(("namespace", "high"), [("shop", None), ("other", 0)])
@@ -258,12 +262,14 @@ def test_an_ingress_of_another_namespace_does_not_stand_in_front(
         ("linkerd.io/inject: enabled", True),
     ],
 )
-def test_a_proxy_that_a_mesh_injects_is_said_to_be_missing_in_the_manifest(budget: Any, label: str, said: bool) -> None:
+def test_a_proxy_that_a_mesh_injects_is_said_to_be_missing_in_the_manifest(
+    budget: Any, label: str, reported: bool
+) -> None:
     text = _manifest().replace("metadata: {labels: {app: web}}", f"metadata: {{labels: {{app: web, {label}}}}}")
     code, found = budget(text + SERVICE, *TERMS)
     assert code == 0
-    assert [(one["code"], one["level"], one["line"]) for one in found["findings"]] == (
-        [("SP717", "note", 8)] if said else []
+    assert [(finding["code"], finding["level"], finding["line"]) for finding in found["findings"]] == (
+        [("SP717", "note", 8)] if reported else []
     )
 
 
@@ -275,7 +281,7 @@ def test_the_shorter_of_two_hooks_on_the_path_changes_first_and_has_the_finding(
     code, found = budget(_manifest() + second + SERVICE, *TERMS)
     assert code == 1
     assert found["workloads"][0]["first_to_change"] == "preStop of container envoy (3 s)"
-    assert [(one["code"], one["line"]) for one in found["findings"]] == [("SP708", 20)]
+    assert [(finding["code"], finding["line"]) for finding in found["findings"]] == [("SP708", 20)]
 
 
 def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budget: Any) -> None:
@@ -289,8 +295,8 @@ def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budg
     )
     _, found = budget("".join(one.replace("web", f"web{number}") for number in range(60)))
     assert len(found["workloads"]) == 60
-    for each in found["workloads"]:
-        assert f"Ingress {each['name']} stands" in each["terms"][0]["detail"]
+    for workload in found["workloads"]:
+        assert f"Ingress {workload['name']} stands" in workload["terms"][0]["detail"]
 
 
 @pytest.mark.parametrize(

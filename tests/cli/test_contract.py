@@ -46,14 +46,14 @@ def test_healthy_is_0_and_a_fault_is_1_with_and_without_strict(recording: Path, 
 
 
 def test_a_warning_is_0_and_with_strict_1(tmp_path: Path) -> None:
-    warning = next(one for one in BROKEN if one.status == "warning")
+    warning = next(made for made in BROKEN if made.status == "warning")
     folder = _lay(tmp_path / "e", warning.build())
     assert svcpath("diagnose", "svc/web", "--evidence", folder).code == 0
     assert svcpath("diagnose", "svc/web", "--evidence", folder, "--strict").code == 1
 
 
 def test_undecided_is_3_with_and_without_strict(tmp_path: Path) -> None:
-    undecided = next(one for one in BROKEN if one.status == "inconclusive")
+    undecided = next(made for made in BROKEN if made.status == "inconclusive")
     folder = _lay(tmp_path / "e", undecided.build())
     assert svcpath("diagnose", "svc/web", "--evidence", folder).code == 3
     assert svcpath("diagnose", "svc/web", "--evidence", folder, "--strict").code == 3
@@ -80,7 +80,7 @@ def test_undecided_is_3_with_and_without_strict(tmp_path: Path) -> None:
 def test_a_call_that_cannot_be_carried_out_is_2_and_says_in_one_line_what_to_do(
     recording: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    ran = svcpath(*(one.replace("{e}", str(recording)) for one in arguments))
+    ran = svcpath(*(argument.replace("{e}", str(recording)) for argument in arguments))
     assert ran.code == 2, ran.both
     assert not ran.out
     assert ran.err.startswith("svcpath: ")
@@ -168,12 +168,12 @@ def test_the_same_evidence_gives_the_same_bytes_whatever_folder_order_and_way(
 
 
 def test_the_order_of_files_and_of_objects_does_not_matter(recording: Path, tmp_path: Path) -> None:
-    for one in (*BROKEN[:40:3], *SOUND[:30:5]):
-        made = one.build()
+    for case in (*BROKEN[:40:3], *SOUND[:30:5]):
+        made = case.build()
         turned = Cluster(list(reversed(made.objects)), dict(reversed(made.sockets.items())), made.files, made.dumps)
-        first, second = made.diagnose(one.target, **one.options), turned.diagnose(one.target, **one.options)
-        assert first.verdict.status == second.verdict.status, one.name
-        assert first.verdict.code == second.verdict.code, one.name
+        first, second = made.diagnose(case.target, **case.options), turned.diagnose(case.target, **case.options)
+        assert first.verdict.status == second.verdict.status, case.name
+        assert first.verdict.code == second.verdict.code, case.name
     paths = sorted(recording.iterdir())
     call = ("diagnose", "svc/echo-server", *WHO, "-o", "json")
     one_way = svcpath(*call, *(word for path in paths for word in ("--evidence", path))).out
@@ -212,5 +212,5 @@ def test_demo_shows_three_services_in_both_modes_and_is_0() -> None:
     ran = svcpath("demo")
     assert ran.code == 0
     assert ran.out.count("HEALTHY: ") == 2
-    assert ran.out.count("FAULT at endpoints: selector app=nobody") == 2
+    assert ran.out.count("FAULT at endpoints: selector app=missing") == 2
     assert ran.out.count("FAULT at ports: nothing listens on 18080") == 2

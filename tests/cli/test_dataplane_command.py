@@ -33,7 +33,7 @@ def _drift(folder: Path, capfd: pytest.CaptureFixture[str], *extra: str) -> tupl
 def test_a_healthy_recording_has_no_drift(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, found = _drift(evidence, capfd)
     assert (code, found["rows"], found["undecided"]) == (0, [], [])
-    assert {one["node"] for one in found["nodes"]} == {"w1", "w2"}
+    assert {node["node"] for node in found["nodes"]} == {"w1", "w2"}
 
 
 @modes
@@ -41,9 +41,9 @@ def test_an_endpoint_removed_from_the_slices_is_one_stale_backend_on_each_node(
     evidence: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     objects = json.loads((evidence / "objects.json").read_text())
-    for one in objects["items"]:
-        if one["kind"] == "EndpointSlice" and one["metadata"]["name"].startswith("echo-server"):
-            one["endpoints"] = [each for each in one["endpoints"] if each["addresses"] != ["10.244.1.9"]]
+    for obj in objects["items"]:
+        if obj["kind"] == "EndpointSlice" and obj["metadata"]["name"].startswith("echo-server"):
+            obj["endpoints"] = [endpoint for endpoint in obj["endpoints"] if endpoint["addresses"] != ["10.244.1.9"]]
     (evidence / "objects.json").write_text(json.dumps(objects))
     code, found = _drift(evidence, capfd)
     assert code == 1
@@ -72,9 +72,9 @@ def test_a_rule_removed_from_one_node_is_a_difference_on_that_node_alone(
 def test_a_trace_prints_each_rule_met_with_its_line(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
     command = ["dataplane", "trace", "--from", "pod/client", "-n", "service-ops", "--to", "10.96.0.10:53/udp"]
     assert run([*command, "--evidence", str(evidence)]) == 0
-    said = capfd.readouterr().out
+    shown = capfd.readouterr().out
     for words in ("BACKENDS: 10.244.1.7:53 (1/1)", "line ", "w2"):
-        assert words in said
+        assert words in shown
 
 
 @modes
@@ -84,9 +84,9 @@ def test_a_trace_from_a_backend_marks_the_one_share_that_is_masqueraded(
     """A Pod that reaches itself through its Service; what it sends to the other Pod keeps its address."""
     command = ["dataplane", "trace", "--from", "10.244.2.4", "--to", "10.96.28.101:80", "--evidence", str(evidence)]
     assert run(command) == 0
-    told = capfd.readouterr().out
-    assert "10.244.2.4:8080 (1/2, masqueraded)" in told
-    assert "10.244.1.9:8080 (1/2)" in told
+    shown = capfd.readouterr().out
+    assert "10.244.2.4:8080 (1/2, masqueraded)" in shown
+    assert "10.244.1.9:8080 (1/2)" in shown
 
 
 @modes
@@ -100,8 +100,8 @@ def test_a_trace_knows_whose_address_sends_and_takes_some_pod_of_the_node_for_no
     whose = ["--from", client] if client else []
     command = ["dataplane", "trace", *whose, "--to", "10.96.28.101:80", "--node", "w1", "--evidence", str(evidence)]
     assert run([*command, "-o", "json"]) == 0
-    told = json.loads(capfd.readouterr().out)
-    assert (told["origin"], told["masquerade"]) == (origin, masqueraded)
+    shown = json.loads(capfd.readouterr().out)
+    assert (shown["origin"], shown["masquerade"]) == (origin, masqueraded)
 
 
 @modes
@@ -136,8 +136,12 @@ def test_a_node_that_is_not_there_lists_those_that_are(evidence: Path, capfd: py
 def test_the_listing_names_each_service_behind_its_frontend(evidence: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["dataplane", "show", "--evidence", str(evidence), "-o", "json"]) == 0
     found = json.loads(capfd.readouterr().out)
-    mine = [one for one in found["frontends"] if one["node"] == "w1" and one["frontend"] == "10.96.28.101:80/tcp"]
-    assert [sorted(one["backends"]) for one in mine] == [["10.244.1.9:8080 1/2", "10.244.2.4:8080 1/2"]]
+    mine = [
+        frontend
+        for frontend in found["frontends"]
+        if frontend["node"] == "w1" and frontend["frontend"] == "10.96.28.101:80/tcp"
+    ]
+    assert [sorted(frontend["backends"]) for frontend in mine] == [["10.244.1.9:8080 1/2", "10.244.2.4:8080 1/2"]]
     assert mine[0]["service"].startswith("service-ops/echo-server")
 
 

@@ -1,4 +1,4 @@
-"""`svcpath drain run --target`: it watches, acts only when told to and confirmed, and refuses an outage."""
+"""`svcpath drain run --target`: it watches, acts only when asked to and confirmed, and refuses an outage."""
 
 from __future__ import annotations
 

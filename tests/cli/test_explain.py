@@ -18,12 +18,12 @@ def test_every_code_has_a_page_with_its_meaning_and_what_would_disprove_it(code:
     known = catalogue()[code]
     ran = svcpath("explain", code.lower())
     assert ran.code == 0
-    said = " ".join(ran.out.split())
+    confidences = " ".join(ran.out.split())
     for part in (code, known.title, known.meaning, in_capitals(known.remedy)):
-        assert " ".join(part.split()) in said
+        assert " ".join(part.split()) in confidences
     if known.disproof:
         assert "To disprove" in ran.out
-        assert " ".join(in_capitals(known.disproof.refutes).split()) in said
+        assert " ".join(in_capitals(known.disproof.refutes).split()) in confidences
 
 
 @pytest.mark.parametrize("code", catalogue())
@@ -107,38 +107,43 @@ UNBOUND = "nothing listens on the target port in the Pod"
 
 def _confidences(made: Cluster) -> tuple[str, dict[str, Confidence]]:
     report = made.diagnose(symptom="Connection refused")
-    said = {each.cause: each.confidence for one in report.findings if one.code == "SP010" for each in one.hypotheses}
-    return report.verdict.status, said
+    confidences = {
+        hypothesis.cause: hypothesis.confidence
+        for finding in report.findings
+        if finding.code == "SP010"
+        for hypothesis in finding.hypotheses
+    }
+    return report.verdict.status, confidences
 
 
 def test_refused_leaves_the_reject_and_the_unbound_port_open_if_nobody_looked() -> None:
-    status, said = _confidences(cluster(sockets=False).settle())
+    status, confidences = _confidences(cluster(sockets=False).settle())
     assert status == "inconclusive"
-    assert said[REJECT] == "possible"
-    assert said[UNBOUND] == "possible"
+    assert confidences[REJECT] == "possible"
+    assert confidences[UNBOUND] == "possible"
 
 
 def test_socket_lists_close_the_unbound_port_and_leave_the_reject_open() -> None:
-    status, said = _confidences(cluster().settle())
+    status, confidences = _confidences(cluster().settle())
     assert status == "inconclusive"
-    assert said[UNBOUND] == "refuted"
-    assert said[REJECT] == "possible"
+    assert confidences[UNBOUND] == "refuted"
+    assert confidences[REJECT] == "possible"
 
 
 def test_rule_dumps_close_the_reject_and_leave_the_unbound_port_open() -> None:
     made = cluster(sockets=False).settle()
     made.dumps = True
-    status, said = _confidences(made)
+    status, confidences = _confidences(made)
     assert status == "inconclusive"
-    assert said[UNBOUND] == "possible"
-    assert said[REJECT] == "refuted"
+    assert confidences[UNBOUND] == "possible"
+    assert confidences[REJECT] == "refuted"
 
 
 def test_both_looked_at_leave_nothing_open_and_the_symptom_changes_nothing() -> None:
     made = cluster().settle()
     made.dumps = True
-    status, said = _confidences(made)
-    assert set(said.values()) <= {"refuted"}
+    status, confidences = _confidences(made)
+    assert set(confidences.values()) <= {"refuted"}
     assert status == "healthy"
 
 

@@ -164,15 +164,15 @@ HOSTILE = (
 def _hostile(text: str) -> Cluster:
     made = cluster(ports=[port(80, text, text)])
     made.objects.append(pod(f"web-{text}", ("10.244.1.77",), labels={"app": "web", text: text}, ready=False))
-    for one in made.of("Pod"):
-        one["spec"]["nodeName"] = text
-        one["spec"]["containers"][0]["name"] = text
-        one["status"]["conditions"][0]["message"] = text
-        one["status"]["conditions"][0]["reason"] = text
+    for item in made.of("Pod"):
+        item["spec"]["nodeName"] = text
+        item["spec"]["containers"][0]["name"] = text
+        item["status"]["conditions"][0]["message"] = text
+        item["status"]["conditions"][0]["reason"] = text
     made.settle()
-    for one in made.of("EndpointSlice"):
-        one["metadata"]["name"] = f"web-{text}"
-        one["metadata"]["managedFields"] = [{"manager": text, "time": "2026-01-02T03:04:05Z"}]
+    for slice_ in made.of("EndpointSlice"):
+        slice_["metadata"]["name"] = f"web-{text}"
+        slice_["metadata"]["managedFields"] = [{"manager": text, "time": "2026-01-02T03:04:05Z"}]
     made.add(
         {
             "apiVersion": "v1",
@@ -198,10 +198,12 @@ def test_nothing_in_the_evidence_reaches_the_terminal_as_more_than_text(text: st
     ran = _diagnose(tmp_path / "evidence", _hostile(text).evidence(), *options)
     assert ran.code in (0, 1, 3), ran.both
     allowed = {"\n"} | ({"\u2060"} if form == "markdown" else set())
-    wrong = {one for one in ran.out if unicodedata.category(one) in BAD} - allowed
+    wrong = {character for character in ran.out if unicodedata.category(character) in BAD} - allowed
     if form == "json":
         json.loads(ran.out)
-        assert not {one for one in ran.out if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp")} - {"\n"}
+        assert not {
+            character for character in ran.out if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        } - {"\n"}
         assert "\u202e" not in ran.out
         return
     assert not wrong, wrong
@@ -274,15 +276,15 @@ def damaged(draw: st.DrawFn) -> tuple[str, dict[str, bytes]]:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damaged(), st.sampled_from(["echo-server", "echo-headless", "empty-service", "wrong-port"]))
 def test_a_damaged_recording_gives_a_report_or_an_error_of_svcpath(
-    held: tuple[str, dict[str, bytes]], name: str
+    recording: tuple[str, dict[str, bytes]], name: str
 ) -> None:
-    _, files = held
+    _, files = recording
     try:
         report = diagnose(BytesSource(files), f"svc/{name}", namespace="service-ops", client="pod/client")
     except SvcpathError:
         return
     for text in (terminal.render(document(report, verbose=True)), markdown.render(document(report, verbose=True))):
-        assert not {one for one in text if unicodedata.category(one) == "Cc"} - {"\n"}
+        assert not {character for character in text if unicodedata.category(character) == "Cc"} - {"\n"}
     json.loads(encode(report))
 
 
@@ -293,7 +295,7 @@ NO_END = ("resolv.conf", "client.names.txt")
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(FILES)), st.data())
 def test_a_cut_file_never_makes_a_healthy_service_a_proven_fault(mode: str, data: st.DataObject) -> None:
-    path = data.draw(st.sampled_from([one for one in sorted(FILES[mode]) if not one.endswith(NO_END)]))
+    path = data.draw(st.sampled_from([name for name in sorted(FILES[mode]) if not name.endswith(NO_END)]))
     size = data.draw(st.integers(0, len(FILES[mode][path])))
     files = {**FILES[mode], path: FILES[mode][path][:size]}
     try:

@@ -46,7 +46,7 @@ def test_one_run_writes_every_form_and_report_writes_the_same_bytes_again(eviden
         ["dataplane", "show"],
         ["resolve", "wrong-port", "--resolver", "all", "--from", "pod/client", "-n", "service-ops"],
     ],
-    ids=lambda one: " ".join(one[:2]),
+    ids=lambda arguments: " ".join(arguments[:2]),
 )
 def test_other_results_can_be_shown_again_too(asked: list[str], evidence: Path, tmp_path: Path) -> None:
     saved, page, again = tmp_path / "saved.json", tmp_path / "page.html", tmp_path / "again.html"

@@ -46,7 +46,7 @@ def _resolve(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, d
 
 
 def _outcomes(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["resolver"]: one["outcome"] for one in found["names"][0]["resolvers"]}
+    return {resolver["resolver"]: resolver["outcome"] for resolver in found["names"][0]["resolvers"]}
 
 
 def test_a_plain_coredns_lets_every_resolver_succeed_after_three_nxdomain(
@@ -54,9 +54,9 @@ def test_a_plain_coredns_lets_every_resolver_succeed_after_three_nxdomain(
 ) -> None:
     code, found = _resolve(capfd, NAME, "--resolver", "all", "--evidence", str(evidence))
     assert code == 0
-    for one in found["names"][0]["resolvers"]:
-        assert one["outcome"]["addresses"] == ["10.96.28.101"], one["resolver"]
-    musl = next(one for one in found["names"][0]["resolvers"] if one["resolver"] == "musl")
+    for resolver in found["names"][0]["resolvers"]:
+        assert resolver["outcome"]["addresses"] == ["10.96.28.101"], resolver["resolver"]
+    musl = next(resolver for resolver in found["names"][0]["resolvers"] if resolver["resolver"] == "musl")
     assert [step["answers"] for step in musl["steps"]] == [
         *([{"A": "NXDOMAIN", "AAAA": "NXDOMAIN"}] * 3),
         {"A": "10.96.28.101", "AAAA": "NODATA"},
@@ -81,9 +81,9 @@ def test_one_candidate_without_data_stops_musl_alone_of_those_that_use_getaddrin
     assert outcomes["dnspython-search"]["code"] == "NoAnswer"
     parting = found["names"][0]["divergence"]
     assert (parting["position"], parting["candidate"]["name"]) == (1, DOUBLED)
-    mends = {one["label"]: one for one in found["names"][0]["fixes"]}
-    assert mends["trailing dot"]["still_failing"] == []
-    short = next(one for label, one in mends.items() if label.startswith("short name"))
+    fixes = {fix["label"]: fix for fix in found["names"][0]["fixes"]}
+    assert fixes["trailing dot"]["still_failing"] == []
+    short = next(fix for label, fix in fixes.items() if label.startswith("short name"))
     assert set(short["fixed"]) == failing
     assert set(short["still_failing"]) | set(short["broken"]) <= NEVER_SEARCH
 
@@ -95,9 +95,9 @@ def test_the_corefile_line_that_leads_there_is_named_by_diagnose(
     (evidence / "Corefile").write_text(COREFILE.format(extra=template))
     command = ["diagnose", "svc/echo-server", "-n", "service-ops", "--from", "pod/client", "--lookup", NAME]
     assert run([*command, "--evidence", str(evidence)]) == 0
-    said = capfd.readouterr().out
+    report = capfd.readouterr().out
     for words in ("WARNING at resolution", "SP102", "Corefile line 3"):
-        assert words in said
+        assert words in report
     assert run([*command, "--evidence", str(evidence), "--resolver", "musl"]) == 1
     assert "FAULT at resolution" in capfd.readouterr().out
     assert run([*command, "--evidence", str(evidence), "--resolver", "glibc"]) == 0
@@ -110,9 +110,9 @@ def test_an_upstream_that_is_not_known_leaves_the_answer_open(
     text = COREFILE.format(extra="").replace("fallthrough in-addr.arpa ip6.arpa", "fallthrough")
     (evidence / "Corefile").write_text(text)
     code, found = _resolve(capfd, NAME, "--resolver", "musl", "--evidence", str(evidence))
-    one = found["names"][0]["resolvers"][0]
-    assert (code, one["outcome"]) == (3, None)
-    assert {"EAI_NODATA"} <= {each["code"] for each in one["possible"]}
+    resolver = found["names"][0]["resolvers"][0]
+    assert (code, resolver["outcome"]) == (3, None)
+    assert {"EAI_NODATA"} <= {outcome["code"] for outcome in resolver["possible"]}
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from svcpath.drain import rollout
-from svcpath.drain.transport import KubectlTransport
 from svcpath.errors import UnknownTarget
+from svcpath.evidence.facts.observation import Reason, Trouble
+from svcpath.evidence.sources.kube_client import ApiTrouble
+from svcpath.evidence.sources.kube_exec import Executed
 
 TCP = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -52,37 +54,35 @@ SETS = [
 ]
 
 
-class Scripted(KubectlTransport):
-    """kubectl whose answers change at every look at the Deployment."""
+class Scripted:
+    """A cluster whose answers change at every look at the Deployment."""
 
-    def __init__(self, looks: list[tuple[int, list[dict[str, Any]]]], exec_error: str = "") -> None:
-        super().__init__()
+    def __init__(
+        self, looks: list[tuple[int, list[dict[str, Any]]]], exec_error: ApiTrouble | Trouble | None = None
+    ) -> None:
         self.looks = looks
         self.at = -1
         self.exec_error = exec_error
 
-    def run(
-        self, *arguments: str, stdin: bytes | None = None, timeout: float = 60.0
-    ) -> subprocess.CompletedProcess[bytes]:
-        out, error = b"", b""
-        if "deployment" in arguments:
+    def get(self, path: str) -> bytes:
+        if "/deployments/" in path:
             self.at = min(self.at + 1, len(self.looks) - 1)
-            out = json.dumps(_deployment(self.looks[self.at][0])).encode()
-        elif "pods" in arguments:
-            out = json.dumps({"items": self.looks[self.at][1]}).encode()
-        elif "replicasets" in arguments:
-            out = json.dumps({"items": SETS}).encode()
-        elif "exec" in arguments:
-            out, error = (b"", self.exec_error.encode()) if self.exec_error else (TCP.encode(), b"")
-        return subprocess.CompletedProcess(arguments, 1 if error else 0, out, error)
+            return json.dumps(_deployment(self.looks[self.at][0])).encode()
+        assert path.endswith("?labelSelector=app%3Dweb")
+        return json.dumps({"items": self.looks[self.at][1] if "/pods" in path else SETS}).encode()
+
+    def execute(self, namespace: str, pod: str, container: str, command: Sequence[str], seconds: float) -> Executed:
+        if isinstance(self.exec_error, ApiTrouble):
+            raise self.exec_error
+        return Executed(b"" if self.exec_error else TCP.encode(), b"", None if self.exec_error else 0, self.exec_error)
 
 
 NEW, OLD, LEAVING = _pod("new", "r2"), _pod("old", "r1"), _pod("old", "r1", leaving=True)
 LOOKS = [(0, [NEW, OLD]), (1, [NEW, LEAVING]), (1, [NEW, LEAVING]), (1, [NEW])]
 
 
-def _wait(kubectl: Scripted, timeout: float = 60) -> rollout.Over:
-    return rollout.wait(kubectl, "shop", "web", timeout=timeout, say=lambda text: None, every=0.01)
+def _wait(cluster: Scripted, timeout: float = 60) -> rollout.Over:
+    return rollout.wait(cluster, "shop", "web", timeout=timeout, say=lambda text: None, every=0.01)
 
 
 def test_it_goes_on_beyond_complete_until_the_old_pod_is_gone() -> None:
@@ -94,13 +94,22 @@ def test_it_goes_on_beyond_complete_until_the_old_pod_is_gone() -> None:
 
 
 def test_a_pod_that_can_not_be_looked_into_is_not_observed() -> None:
-    found = _wait(Scripted(LOOKS, 'Error from server (Forbidden): pods "old" is forbidden'))
+    found = _wait(Scripted(LOOKS, ApiTrouble('forbidden: pods "old" is forbidden', status=403)))
     assert (found.over, found.observed, found.connections_gone) == (True, False, None)
     assert "forbidden" in found.why
 
 
-def test_a_container_that_has_ended_has_no_connections_left() -> None:
-    found = _wait(Scripted(LOOKS, 'error: unable to upgrade connection: container not found ("app")'))
+@pytest.mark.parametrize(
+    "ended",
+    [
+        ApiTrouble("not found", status=404),
+        ApiTrouble("cannot exec in a completed pod", status=400),
+        Trouble(Reason.FAILED, 'unable to upgrade connection: container not found ("app")'),
+    ],
+    ids=["the Pod is gone", "the Pod is complete", "the container is gone"],
+)
+def test_a_container_that_has_ended_has_no_connections_left(ended: ApiTrouble | Trouble) -> None:
+    found = _wait(Scripted(LOOKS, ended))
     assert (found.over, found.observed, found.most_connections) == (True, True, 0)
 
 
@@ -111,8 +120,8 @@ def test_pods_that_stay_are_named_when_the_time_is_used_up() -> None:
 
 def test_a_deployment_that_is_not_there_is_a_wrong_target() -> None:
     class Missing(Scripted):
-        def run(self, *arguments: str, stdin: bytes | None = None, timeout: float = 60.0) -> Any:
-            return subprocess.CompletedProcess(arguments, 1, b"", b'Error from server (NotFound): "web" not found')
+        def get(self, path: str) -> bytes:
+            raise ApiTrouble("not found", status=404)
 
     with pytest.raises(UnknownTarget):
         _wait(Missing(LOOKS))

@@ -43,8 +43,8 @@ class Event(msgspec.Struct, rename="camel"):
     @property
     def what(self) -> str:
         """resource or resource/subresource."""
-        held = self.object_ref
-        return f"{held.resource}/{held.subresource}" if held.subresource else held.resource
+        kept = self.object_ref
+        return f"{kept.resource}/{kept.subresource}" if kept.subresource else kept.resource
 
 
 @dataclass
@@ -54,12 +54,12 @@ class Heard:
     requests: list[Event] = field(default_factory=list)
 
     def of(self, *resources: str) -> list[Event]:
-        return [one for one in self.requests if one.what in resources]
+        return [request for request in self.requests if request.what in resources]
 
     @property
     def pairs(self) -> set[tuple[str, str]]:
         """(verb, resource) of all that was asked about objects."""
-        return {(one.verb, one.what) for one in self.requests if one.what}
+        return {(request.verb, request.what) for request in self.requests if request.what}
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def listening(log: Path) -> Iterator[Heard]:
     start = log.stat().st_size
     yield heard
     with log.open("rb") as file:
-        # A log that was turned over meanwhile begins anew.
+        # A log that was turned over meanwhile begins again.
         file.seek(start if start <= log.stat().st_size else 0)
         lines = file.read().split(b"\n")[:-1]
     once: dict[str, Event] = {}
@@ -86,21 +86,21 @@ def strangers(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]])
     A write updates the time of its manager's entry in metadata.managedFields (meta/v1 ManagedFieldsEntry), so the entries that
     are new name who wrote. An object that is gone has no one to name.
     """
-    old, new = ({_name(one): one["metadata"] for one in each} for each in (before, after))
+    old, new = ({_name(entry): entry["metadata"] for entry in lines} for lines in (before, after))
     found: dict[str, str] = dict.fromkeys(old.keys() - new.keys(), "no one: it is gone")
     for name, meta in new.items():
         if name in old and old[name]["resourceVersion"] == meta["resourceVersion"]:
             continue
         entries = _entries(meta) - (_entries(old[name]) if name in old else frozenset())
-        managers = {json.loads(one)["manager"] for one in entries}
+        managers = {json.loads(entry)["manager"] for entry in entries}
         if not entries or managers - COMPONENTS:
             found[name] = ", ".join(sorted(managers - COMPONENTS)) or "no one"
     return found
 
 
-def _name(one: dict[str, Any]) -> str:
-    return f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}"
+def _name(obj: dict[str, Any]) -> str:
+    return f"{obj['kind']} {obj['metadata']['namespace']}/{obj['metadata']['name']}"
 
 
 def _entries(meta: dict[str, Any]) -> frozenset[str]:
-    return frozenset(json.dumps(one, sort_keys=True) for one in meta.get("managedFields") or ())
+    return frozenset(json.dumps(entry, sort_keys=True) for entry in meta.get("managedFields") or ())

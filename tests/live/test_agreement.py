@@ -1,4 +1,4 @@
-"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose said on it,
+"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose verdict on it,
 and hiding any one observation of that bundle never accuses somebody else and never silently clears what was found.
 
 Which faults turns with the date (turns.py); SVCPATH_AGREEMENT=N takes so many, SVCPATH_AGREEMENT=all all that can be made on
@@ -49,15 +49,15 @@ def faults() -> list[Fault]:
     """Those that this run tries, of all that the lab can make."""
     spec = _spec()
     possible = [
-        one
-        for one in shipped()
-        if spec is None or one.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider)
+        fault
+        for fault in shipped()
+        if spec is None or fault.possible(mode=spec.proxy_mode, family=spec.ip_family, provider=spec.provider)
     ]
     asked = os.environ.get("SVCPATH_AGREEMENT") or "4"
     if asked == "all":
         return possible
-    names = turn([one.name for one in possible], int(asked)) if asked.isdecimal() else asked.split(",")
-    return [one for one in possible if one.name in names]
+    names = turn([candidate.name for candidate in possible], int(asked)) if asked.isdecimal() else asked.split(",")
+    return [candidate for candidate in possible if candidate.name in names]
 
 
 def _spec() -> LabSpec | None:
@@ -65,7 +65,7 @@ def _spec() -> LabSpec | None:
     return homes.home(name).read_spec() if name and homes.home(name).exists() else None
 
 
-@pytest.fixture(scope="module", params=faults(), ids=lambda one: one.name)
+@pytest.fixture(scope="module", params=faults(), ids=lambda fault: fault.name)
 def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tuple[Fault, Ground]]:
     """The fault, confidence."""
     del alone
@@ -84,7 +84,7 @@ def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tupl
 
 @dataclass(frozen=True)
 class Held:
-    """What diagnose said on the cluster, and the bundle of what it was given."""
+    """What diagnose verdict on the cluster, and the bundle of what it was given."""
 
     fault: Fault
     options: Asked
@@ -111,18 +111,18 @@ def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPath
     return Held(fault, options, live, bundle)
 
 
-def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(held: Held) -> None:
-    offline = svcpath.diagnose(svcpath.bundle(held.bundle), **held.options)
-    assert offline == held.live
-    said = held.live.verdict
-    assert not (said.status == "fault" and "fault" not in held.fault.expect.statuses), said
-    if held.fault.name in DECIDED and said.layer != "resolution":
+def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(bundle: Held) -> None:
+    offline = svcpath.diagnose(svcpath.bundle(bundle.bundle), **bundle.options)
+    assert offline == bundle.live
+    verdict = bundle.live.verdict
+    assert not (verdict.status == "fault" and "fault" not in bundle.fault.expect.statuses), verdict
+    if bundle.fault.name in DECIDED and verdict.layer != "resolution":
         # The cluster DNS may have a Pod on the node in question: then lookups fail first, now and then.
-        assert (said.code, said.confidence) == (DECIDED[held.fault.name], "proven"), said
+        assert (verdict.code, verdict.confidence) == (DECIDED[bundle.fault.name], "proven"), verdict
 
 
-def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(held: Held) -> None:
-    every_look_counts(svcpath.bundle(held.bundle), held.options)
+def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(bundle: Held) -> None:
+    every_look_counts(svcpath.bundle(bundle.bundle), bundle.options)
 
 
 def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(
@@ -138,5 +138,5 @@ def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(
     run(["diagnose", *asked, *cluster, "-o", f"json={live}"])
     assert run(["collect", *asked, *cluster, "-o", str(bundle)]) == 0
     run(["diagnose", *asked, "--evidence", str(bundle), "-o", f"json={offline}"])
-    said, again = (json.loads(path.read_text())["verdict"] for path in (live, offline))
-    assert [said[key] for key in ("status", "layer", "code")] == [again[key] for key in ("status", "layer", "code")]
+    verdict, again = (json.loads(path.read_text())["verdict"] for path in (live, offline))
+    assert [verdict[key] for key in ("status", "layer", "code")] == [again[key] for key in ("status", "layer", "code")]

@@ -44,7 +44,7 @@ def objects(lab: Lab) -> list[dict[str, Any]]:
     """What the commands look at, with who wrote which field of it."""
     kinds = "services,endpointslices,endpoints,configmaps,deployments,replicasets,daemonsets,pods,serviceaccounts,jobs"
     spaces = (NAMESPACE, "kube-system", "default")
-    return [one for space in spaces for one in lab.get("-n", space, kinds, "--show-managed-fields")]
+    return [obj for space in spaces for obj in lab.get("-n", space, kinds, "--show-managed-fields")]
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_every_exec_in_the_audit_log_is_told_and_none_is_told_that_is_not_there(
         svcpath.cluster(kubeconfig=lab.kubeconfig, timeout=90) as source,
     ):
         svcpath.diagnose(source, "svc/wrong-port", namespace=NAMESPACE, client="pod/client", thorough=True)
-        told = sorted(one.pod for one in source.execs)
+        audited = sorted(execution.pod for execution in source.execs)
         calls = len(source.calls)
-    assert told
-    assert told == sorted(f"{one.object_ref.namespace}/{one.object_ref.name}" for one in heard.of("pods/exec"))
+    assert audited
+    assert audited == sorted(f"{call.object_ref.namespace}/{call.object_ref.name}" for call in heard.of("pods/exec"))
     assert calls == len(heard.requests)
 
 
@@ -116,7 +116,7 @@ def test_what_an_allow_flag_adds_is_in_the_audit_log(lab: Lab) -> None:
         words = ["diagnose", "svc/echo-server", "--from", "pod/bare", *flags(lab)]
         with listening(lab.audit_log) as heard:
             run([*words, "--allow-debug-container", "--debug-image", "lab.local/tools:1"])
-        assert {one.verb for one in heard.of("pods/ephemeralcontainers")} == {"patch"}
+        assert {call.verb for call in heard.of("pods/ephemeralcontainers")} == {"patch"}
     finally:
         lab.kubectl.run("-n", NAMESPACE, "delete", "pod", "bare", "--wait=false", check=False)
 
@@ -149,6 +149,6 @@ def test_the_number_of_requests_does_not_grow_with_other_services(lab: Lab) -> N
         # Their slices have the Services' labels, and go away after them.
         gone = ["wait", "--for=delete", "endpointslices,endpoints", "-l", "made-for=counting", "--timeout=90s"]
         lab.kubectl.run("-n", NAMESPACE, *gone, check=False, timeout=120)
-    assert sorted((one.verb, one.what) for one in after.requests) == sorted(
-        (one.verb, one.what) for one in before.requests
+    assert sorted((request.verb, request.what) for request in after.requests) == sorted(
+        (request.verb, request.what) for request in before.requests
     )

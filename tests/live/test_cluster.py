@@ -32,13 +32,13 @@ def diagnose(lab: Lab, service: str, *, impersonate: str = "", execs: bool = Tru
         return svcpath.diagnose(source, f"svc/{service}", namespace=NAMESPACE, client="pod/client")
 
 
-def told(report: Report) -> tuple[str, str | None, str]:
+def outcome(report: Report) -> tuple[str, str | None, str]:
     return report.verdict.status, report.verdict.layer, report.verdict.code or ""
 
 
 @pytest.mark.parametrize("service", EXPECTED)
 def test_the_live_verdict_is_right(lab: Lab, service: str) -> None:
-    assert told(diagnose(lab, service)) == EXPECTED[service]
+    assert outcome(diagnose(lab, service)) == EXPECTED[service]
 
 
 @pytest.mark.parametrize("service", EXPECTED)
@@ -47,7 +47,7 @@ def test_a_bundle_gives_the_verdict_that_the_cluster_gave(lab: Lab, service: str
     words = ["collect", f"svc/{service}", "-n", NAMESPACE, "--from", "pod/client", "-o", str(bundle)]
     assert run([*words, "--kubeconfig", lab.kubeconfig, "--timeout", "90s"]) == 0
     offline = svcpath.diagnose(svcpath.bundle(bundle), f"svc/{service}", namespace=NAMESPACE, client="pod/client")
-    assert told(offline) == EXPECTED[service]
+    assert outcome(offline) == EXPECTED[service]
 
 
 def test_without_execs_the_api_server_serves_none(lab: Lab) -> None:
@@ -63,8 +63,8 @@ def test_a_diagnosis_sends_nothing_but_reads_and_execs_and_changes_no_object(lab
 
     def versions() -> dict[tuple[str, str], str]:
         return {
-            (one["kind"], one["metadata"]["name"]): one["metadata"]["resourceVersion"]
-            for one in lab.get("-n", NAMESPACE, kinds)
+            (obj["kind"], obj["metadata"]["name"]): obj["metadata"]["resourceVersion"]
+            for obj in lab.get("-n", NAMESPACE, kinds)
         }
 
     before = versions()
@@ -85,12 +85,12 @@ def rules() -> list[dict[str, Any]]:
     ]
 
 
-def grant(lab: Lab, held: list[dict[str, Any]]) -> None:
+def grant(lab: Lab, rules: list[dict[str, Any]]) -> None:
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {"name": "svcpath-test"},
-        "rules": held,
+        "rules": rules,
     }
     binding = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -111,20 +111,20 @@ def grant(lab: Lab, held: list[dict[str, Any]]) -> None:
 def test_the_shipped_roles_alone_are_enough(lab: Lab, service: str) -> None:
     grant(lab, rules())
     report = diagnose(lab, service, impersonate=ACCOUNT)
-    assert told(report) == EXPECTED[service]
+    assert outcome(report) == EXPECTED[service]
     assert not [gap for gap in report.not_looked_at if "forbidden" in gap.why]
 
 
 @pytest.mark.parametrize("number", range(len(rules())))
 def test_with_a_rule_removed_the_report_names_it_and_accuses_nobody(lab: Lab, number: int) -> None:
-    held = rules()
-    gone = held.pop(number)
-    grant(lab, held)
+    allowed = rules()
+    gone = allowed.pop(number)
+    grant(lab, allowed)
     report = diagnose(lab, "echo-server", impersonate=ACCOUNT)
     assert report.verdict.status in ("healthy", "warning", "inconclusive")
-    said = " ".join(gap.why for gap in report.not_looked_at)
-    assert "forbidden" in said
-    assert any(resource in said for resource in gone["resources"]), (gone, said)
+    summary = " ".join(gap.why for gap in report.not_looked_at)
+    assert "forbidden" in summary
+    assert any(resource in summary for resource in gone["resources"]), (gone, summary)
 
 
 CANARY = "canary-7c1f9e"

@@ -1,4 +1,4 @@
-"""Drains on a real cluster: scenarios come out as they have to, and the clock of one deletion says what is measured.
+"""Drains on a real cluster: scenarios come out as they have to, and the shutdown timeline says what is measured.
 
 Fewer cells of the grid: SVCPATH_GRID_CELLS=12. All scenarios in both modes are `make drain`.
 """

@@ -95,8 +95,8 @@ def _manifests(
     for turn, family in enumerate(families):
         plan = LAB4 if family == 4 else LAB6
         made[family] = [random_service(chance, turn * share + number, plan) for number in range(share)]
-        for one in made[family]:
-            service, item = one.objects()
+        for packet in made[family]:
+            service, item = packet.objects()
             status = service.pop("status")
             service["apiVersion"] = "v1"
             service["spec"] |= {"ipFamilies": [f"IPv{family}"], "ipFamilyPolicy": "SingleStack"}
@@ -173,7 +173,7 @@ def _table(kind: Kind, text: str, node: NodeView, family: int) -> ServiceTable:
 def _settled(world: World, mode: str, node: NodeView, family: int) -> tuple[list[tuple[Kind, str]], list[str]]:
     """Until kube-proxy has written what it is going to: its rules agree, or differ in the same way for a while.
 
-    Objects are read anew each time, since what earlier tests made may still be going away.
+    Objects are read again each time, since what earlier tests made may still be going away.
     """
     before, since = [""], time.monotonic()
     kubectl = world.provider.kubectl()
@@ -195,7 +195,7 @@ def _settled(world: World, mode: str, node: NodeView, family: int) -> tuple[list
 
 def _view(world: World, name: str) -> NodeView:
     found = world.provider.kubectl().get("node", name)
-    addresses = {one["address"] for one in found["status"]["addresses"] if one["type"] == "InternalIP"}
+    addresses = {address["address"] for address in found["status"]["addresses"] if address["type"] == "InternalIP"}
     return NodeView(name=name, zone=world.zones.get(name, ""), addresses=frozenset(addresses))
 
 
@@ -228,13 +228,15 @@ def test_kube_proxys_own_rules_are_the_expected_ones_and_packets_go_where_trace_
 
 def _packets(world: World, mode: str, node: NodeView, family: int, dump: tuple[Kind, str]) -> tuple[int, list[str]]:
     plan = LAB4 if family == 4 else LAB6
-    address = next(one for one in node.addresses if _is(family, one))
+    address = next(address for address in node.addresses if _is(family, address))
     lived = replace(plan, node=address)
     chosen = {
-        f"s{one.number}"
-        for one in random.Random(SEED).sample(world.made[family], min(PACKETS, len(world.made[family])))
+        f"s{packet.number}"
+        for packet in random.Random(SEED).sample(world.made[family], min(PACKETS, len(world.made[family])))
     }
-    services = [one for one in world.services if one.metadata.namespace == SPACE and one.metadata.name in chosen]
+    services = [
+        service for service in world.services if service.metadata.namespace == SPACE and service.metadata.name in chosen
+    ]
     table = _table(*dump, node, family)
     with Namespaces() as namespaces:
         bits = "128" if family == 6 else "32"
@@ -247,4 +249,4 @@ def _packets(world: World, mode: str, node: NodeView, family: int, dump: tuple[K
             namespaces.run("node", "ip6tables-nft-restore" if family == 6 else "iptables-nft-restore", text=text)
         senders = functools.partial(senders_of, lived)
         questions, differences = compare(table, services, world.slices, node, senders, namespaces.probe, address)
-    return questions, [f"{node.name} packets: {one}" for one in differences]
+    return questions, [f"{node.name} packets: {difference}" for difference in differences]

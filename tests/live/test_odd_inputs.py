@@ -1,4 +1,4 @@
-"""Services and clients of every odd kind on the lab: nobody healthy is accused, and what fails is named.
+"""Services and clients of every odd kind on the lab: nothing healthy is accused, and what fails is named.
 
 A lab of --ip-family dual has the IPv6 ones too; in whatever proxy mode the lab is.
 """
@@ -32,7 +32,7 @@ CASES: dict[str, tuple[list[str], str, str | None, str]] = {
     "datagrams that are not answered": (["svc/udp", "--from", "pod/client", "-c", "second"], "healthy", None, ""),
     "datagrams that are refused": (["svc/udp-deaf", "--from", "pod/client", "-c", "second"], "fault", "ports", ""),
     "its own backend": (["svc/self", "--from", "pod/alone"], "healthy", None, ""),
-    "policy that nobody enforces": (["svc/self", "--from", f"pod/{OTHER}/far"], "healthy", None, ""),
+    "policy that nothing enforces": (["svc/self", "--from", f"pod/{OTHER}/far"], "healthy", None, ""),
     "client without a shell": (["svc/np", "--from", "pod/bare"], "healthy", None, ""),
     "first container has no shell": (["svc/np", "--from", "pod/client"], "healthy", None, ""),
     "from a node": (["svc/np", "--from", "node/w1"], "healthy", None, ""),
@@ -74,8 +74,8 @@ def odd(lab: Lab, alone: None) -> Iterator[bool]:
     del alone
     dual = homes.home(os.environ["SVCPATH_TEST_LAB"]).read_spec().ip_family == "dual"
     objects = list(yaml.safe_load_all(MANIFEST.read_text()))
-    objects = [one for one in objects if dual or one["metadata"]["name"] != "six"]
-    spaces = [one for one in objects if one["kind"] == "Namespace"]
+    objects = [obj for obj in objects if dual or obj["metadata"]["name"] != "six"]
+    spaces = [obj for obj in objects if obj["kind"] == "Namespace"]
     lab.apply(yaml.safe_dump_all(spaces))
     for space in (SPACE, OTHER):
         lab.kubectl.run("-n", space, "wait", "--for=create", "serviceaccount/default", "--timeout=60s", timeout=90)
@@ -100,8 +100,8 @@ def test_each_odd_input_gets_its_verdict(odd: bool, lab: Lab, name: str, tmp_pat
     run(["diagnose", *words, *space, "--kubeconfig", lab.kubeconfig, "--timeout", "90s", "-o", f"json={report}"])
     found: dict[str, Any] = json.loads(report.read_text())
     verdict = found["verdict"]
-    said = (verdict["status"], verdict["layer"], verdict["code"] if code else "")
-    assert said == (status, layer, code), verdict
+    printed = (verdict["status"], verdict["layer"], verdict["code"] if code else "")
+    assert printed == (status, layer, code), verdict
 
 
 def test_a_container_that_is_not_there_is_a_usage_error_with_those_that_are(

@@ -59,20 +59,20 @@ def mode(request: pytest.FixtureRequest, place: Home) -> str:
 
 
 def _lab(place: Home, words: list[str], share: float) -> tuple[bool, str]:
-    """Run ``svcpath lab WORDS``; whether it ended in its share of time, and the last that it said."""
+    """Run ``svcpath lab WORDS``; whether it ended in its share of time, and the last that it statement."""
     argv = [sys.executable, "-c", "from svcpath.cli.main import main; main()", "lab", *words, "--lab", place.name]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
         try:
-            _, said = running.communicate(timeout=share)
+            _, statement = running.communicate(timeout=share)
         except subprocess.TimeoutExpired:
             running.send_signal(signal.SIGTERM)
             try:
-                _, said = running.communicate(timeout=_WAY_BACK)
+                _, statement = running.communicate(timeout=_WAY_BACK)
             except subprocess.TimeoutExpired:
                 running.kill()
-                _, said = running.communicate()
-            return False, said.strip()[-300:]
-    return True, said.strip()[-300:]
+                _, statement = running.communicate()
+            return False, statement.strip()[-300:]
+    return True, statement.strip()[-300:]
 
 
 @pytest.mark.parametrize("change", play.CHANGES)
@@ -83,12 +83,12 @@ def test_every_statement_of_the_reference_experiment_holds(
     wrong: list[str] = []
     for attempt in (1, 2):
         folder = tmp_path / str(attempt)
-        ended, said = _lab(place, ["run", "reference", "--change", change, "--logs", str(folder)], SHARE_OF_PLAY)
+        ended, statement = _lab(place, ["run", "reference", "--change", change, "--logs", str(folder)], SHARE_OF_PLAY)
         log = folder / f"reference-{mode}-{change}.jsonl"
         if not ended:
             say_in_summary(f"{title}: cut after its {SHARE_OF_PLAY:g} s")
             return
-        assert log.is_file(), said
+        assert log.is_file(), statement
         rows = statements.judge(read(log))
         wrong = [f"{row.name}: {row.statement}: {row.observed}" for row in rows if row.outcome != statements.HOLDS]
         say_in_summary(f"{title}: {len(rows) - len(wrong)} of {len(rows)} statements hold")
@@ -103,18 +103,18 @@ def test_faults_made_on_purpose_are_never_found_where_they_are_not(
 ) -> None:
     spec = place.read_spec()
     possible = [
-        each.name for each in shipped() if each.possible(mode=mode, family=spec.ip_family, provider=spec.provider)
+        fault.name for fault in shipped() if fault.possible(mode=mode, family=spec.ip_family, provider=spec.provider)
     ]
     chosen = turn(possible, COUNT, MODES.index(mode) / 2)
     report = tmp_path / "score.json"
     words = ["score", "--mode", mode, "--seed", str(SEED), "--within", f"{SHARE_OF_FAULTS:g}", "-o", f"json={report}"]
     for name in chosen:
         words += ["--fault", name]
-    ended, said = _lab(place, words, SHARE_OF_FAULTS + 120)
+    ended, statement = _lab(place, words, SHARE_OF_FAULTS + 120)
     if not ended:
         say_in_summary(f"faults, {mode}: cut after {SHARE_OF_FAULTS + 120:g} s, seed {SEED}: {', '.join(chosen)}")
         return
-    assert report.is_file(), said
+    assert report.is_file(), statement
     found = json.loads(report.read_text())
     totals, cut = found["totals"], found["facts"].get("not made", "")
     judged = {row["fault"] for row in found["rows"]}
@@ -125,8 +125,8 @@ def test_faults_made_on_purpose_are_never_found_where_they_are_not(
     )
     for row in found["rows"]:
         if row["mark"] != "right":
-            told = " ".join(filter(None, (row["given"]["status"], row["given"]["layer"], row["given"]["code"])))
-            say_in_summary(f"  {row['mark']:9} {row['fault']} ({row['evidence']}): {told}")
+            outcome = " ".join(filter(None, (row["given"]["status"], row["given"]["layer"], row["given"]["code"])))
+            say_in_summary(f"  {row['mark']:9} {row['fault']} ({row['evidence']}): {outcome}")
     if cut:
         say_in_summary(f"  not made: {cut}")
     accused = [f"{row['fault']} ({row['evidence']}): {row['given']}" for row in found["rows"] if row["mark"] == "FALSE"]

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import output
+from svcpath.cli.command import Argument, Group, Option
 from svcpath.cli.progress import progress
 from svcpath.errors import UsageError
 from svcpath.reports.report import encode
@@ -36,15 +37,7 @@ from svcpath_lab.score import ask
 from svcpath_lab.score.row import FaultScore, results, totals
 from svcpath_lab.score.run import Run
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="A Kubernetes to practise on and to break on purpose.\n\nExample: svcpath lab up; svcpath lab run reference; svcpath lab down",
-)
 
-LabName = Annotated[str, typer.Option("--lab", help="Name of the lab; several can run side by side.")]
-
-
-@app.callback()
 def lab_commands() -> None:
     """A TERM ends like Ctrl-C, so that what was done is undone on the way out."""
     if threading.current_thread() is threading.main_thread():
@@ -56,19 +49,29 @@ def _stop(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+app = Group(
+    name="lab",
+    callback=lab_commands,
+    no_args_is_help=True,
+    help="A Kubernetes to practise on and to break on purpose.\n\nExample: svcpath lab up; svcpath lab run reference; svcpath lab down",
+)
+
+LabName = Annotated[str, Option("--lab", help="Name of the lab; several can run side by side.")]
+
+
 @app.command()
 def up(
     lab: LabName = DEFAULT_NAME,
     provider: Annotated[
-        str, typer.Option(help="netns (root, Linux), kind (docker or podman) or context (an existing cluster).")
+        str, Option(help="netns (root, Linux), kind (docker or podman) or context (an existing cluster).")
     ] = "netns",
-    proxy_mode: Annotated[str, typer.Option(help="kube-proxy's mode: iptables or nftables.")] = "iptables",
-    nodes: Annotated[int, typer.Option(help="Number of nodes, the first is the control plane.")] = 3,
-    ip_family: Annotated[str, typer.Option(help="ipv4, ipv6 or dual.")] = "ipv4",
-    kubernetes: Annotated[str, typer.Option(help="Kubernetes minor release, e.g. 1.35.")] = "",
-    bin_dir: Annotated[str, typer.Option(help="Folder with Kubernetes programs to use first.")] = "",
-    context: Annotated[str, typer.Option(help="Context of your kubeconfig, for --provider context.")] = "",
-    kubeconfig: Annotated[str, typer.Option(help="Kubeconfig file, for --provider context.")] = "",
+    proxy_mode: Annotated[str, Option(help="kube-proxy's mode: iptables or nftables.")] = "iptables",
+    nodes: Annotated[int, Option(help="Number of nodes, the first is the control plane.")] = 3,
+    ip_family: Annotated[str, Option(help="ipv4, ipv6 or dual.")] = "ipv4",
+    kubernetes: Annotated[str, Option(help="Kubernetes minor release, e.g. 1.35.")] = "",
+    bin_dir: Annotated[str, Option(help="Folder with Kubernetes programs to use first.")] = "",
+    context: Annotated[str, Option(help="Context of your kubeconfig, for --provider context.")] = "",
+    kubeconfig: Annotated[str, Option(help="Kubeconfig file, for --provider context.")] = "",
 ) -> None:
     """Bring a lab up, or continue one that was cut off.
 
@@ -87,9 +90,9 @@ def up(
     )
     found = labs.bring_up(place, spec, progress())
     named = "" if lab == DEFAULT_NAME else f" --lab {lab}"
-    typer.echo(f"lab {lab} is up ({provider}, {proxy_mode}). Next:")
-    typer.echo(f"  export KUBECONFIG={found.kubeconfig()}")
-    typer.echo(f"  svcpath lab run reference{named}")
+    click.echo(f"lab {lab} is up ({provider}, {proxy_mode}). Next:")
+    click.echo(f"  export KUBECONFIG={found.kubeconfig()}")
+    click.echo(f"  svcpath lab run reference{named}")
 
 
 @app.command()
@@ -98,7 +101,7 @@ def packages() -> None:
 
     Example: apt-get install $(svcpath lab packages)
     """
-    typer.echo(" ".join(recipes.packages()["machine"]))
+    click.echo(" ".join(recipes.packages()["machine"]))
 
 
 @app.command()
@@ -111,19 +114,19 @@ def down(lab: LabName = DEFAULT_NAME) -> None:
 
 
 @app.command()
-def status(lab: Annotated[str, typer.Option("--lab", help="One lab; by default all.")] = "") -> None:
+def status(lab: Annotated[str, Option("--lab", help="One lab; by default all.")] = "") -> None:
     """Show labs and their nodes.
 
     Example: svcpath lab status
     """
     found = (homes.home(lab),) if lab else homes.homes()
     if not found:
-        typer.echo("no lab here; start one with: svcpath lab up")
+        click.echo("no lab here; start one with: svcpath lab up")
     for place in found:
         spec = place.read_spec()
-        typer.echo(f"{place.name}  {spec.provider}, {spec.proxy_mode}, {spec.ip_family}, {place.folder}")
+        click.echo(f"{place.name}  {spec.provider}, {spec.proxy_mode}, {spec.ip_family}, {place.folder}")
         for node in labs.provider(place).status():
-            typer.echo(f"  {node.name:4}{'control plane  ' if node.control_plane else 'worker         '}{node.state}")
+            click.echo(f"  {node.name:4}{'control plane  ' if node.control_plane else 'worker         '}{node.state}")
 
 
 @app.command()
@@ -132,13 +135,13 @@ def kubeconfig(lab: LabName = DEFAULT_NAME) -> None:
 
     Example: export KUBECONFIG=$(svcpath lab kubeconfig)
     """
-    typer.echo(labs.provider(homes.home(lab)).kubeconfig())
+    click.echo(labs.provider(homes.home(lab)).kubeconfig())
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def exec(
-    context: typer.Context,
-    node: Annotated[str, typer.Argument(help="cp, w1, w2, ...; wire is the world outside the nodes.")],
+    context: click.Context,
+    node: Annotated[str, Argument(help="cp, w1, w2, ...; wire is the world outside the nodes.")],
     lab: LabName = DEFAULT_NAME,
 ) -> None:
     """Run a command in a node's namespaces, with this one's input, output and terminal.
@@ -153,7 +156,7 @@ def exec(
 
 @app.command("proxy-mode")
 def proxy_mode_command(
-    mode: Annotated[str, typer.Argument(help="iptables or nftables.")], lab: LabName = DEFAULT_NAME
+    mode: Annotated[str, Argument(help="iptables or nftables.")], lab: LabName = DEFAULT_NAME
 ) -> None:
     """Switch the data plane of a running lab.
 
@@ -164,20 +167,18 @@ def proxy_mode_command(
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Argument(help="reference: the experiment of the project's mission.")] = "reference",
+    name: Annotated[str, Argument(help="reference: the experiment of the project's mission.")] = "reference",
     lab: LabName = DEFAULT_NAME,
-    change: Annotated[
-        str, typer.Option(help="How the Pod goes: delete, restart (a rollout restart) or both.")
-    ] = "both",
-    grace: Annotated[int, typer.Option(help="Grace period in seconds; below --prestop it flips: preStop.")] = 20,
-    prestop: Annotated[int, typer.Option(help="Seconds that preStop sleeps; above --grace it flips: preStop.")] = 10,
+    change: Annotated[str, Option(help="How the Pod goes: delete, restart (a rollout restart) or both.")] = "both",
+    grace: Annotated[int, Option(help="Grace period in seconds; below --prestop it flips: preStop.")] = 20,
+    prestop: Annotated[int, Option(help="Seconds that preStop sleeps; above --grace it flips: preStop.")] = 10,
     stale_proxy: Annotated[
-        bool, typer.Option("--stale-proxy", help="Freeze kube-proxy. Flips: new connections, convergence.")
+        bool, Option("--stale-proxy", help="Freeze kube-proxy. Flips: new connections, convergence.")
     ] = False,
     wrong_port_listens: Annotated[
-        bool, typer.Option("--wrong-port-listens", help="Serve on 18080 too. Flips: control wrong-port.")
+        bool, Option("--wrong-port-listens", help="Serve on 18080 too. Flips: control wrong-port.")
     ] = False,
-    logs: Annotated[str, typer.Option(help="Folder for the raw logs; by default in the lab's folder.")] = "",
+    logs: Annotated[str, Option(help="Folder for the raw logs; by default in the lab's folder.")] = "",
 ) -> None:
     """Play the reference experiment and print each statement beside what was observed.
 
@@ -198,8 +199,8 @@ def run(
         path = folder / f"reference-{spec.proxy_mode}-{kind}.jsonl"
         entries = play.play(provider, place.name, path, change=kind, variant=variant, say=say, mode=spec.proxy_mode)
         rows = statements.judge(entries)
-        typer.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {kind}\n")
-        typer.echo(
+        click.echo(f"\nreference experiment, {spec.proxy_mode}, Pod goes by {kind}\n")
+        click.echo(
             table(
                 [
                     ("", "statement", "observed"),
@@ -207,9 +208,9 @@ def run(
                 ]
             )
         )
-        typer.echo(f"\n  raw log: {path}")
+        click.echo(f"\n  raw log: {path}")
         failed += sum(row.outcome != statements.HOLDS for row in rows)
-    raise typer.Exit(1 if failed else 0)
+    raise click.exceptions.Exit(1 if failed else 0)
 
 
 _MARKS = {statements.HOLDS: "✔", statements.FAILS: "✖", statements.NOT_SEEN: "?"}
@@ -226,16 +227,14 @@ def table(rows: Sequence[tuple[str, ...]], limit: int = 110) -> str:
 
 @app.command()
 def record(
-    folder: Annotated[Path, typer.Argument(help="Folder to write, for `svcpath diagnose --evidence FOLDER`.")],
+    folder: Annotated[Path, Argument(help="Folder to write, for `svcpath diagnose --evidence FOLDER`.")],
     lab: LabName = DEFAULT_NAME,
     namespace: Annotated[
-        list[str] | None, typer.Option("--namespace", "-n", help="Namespace to record; several times.")
+        list[str] | None, Option("--namespace", "-n", help="Namespace to record; several times.")
     ] = None,
-    client: Annotated[
-        list[str] | None, typer.Option("--client", help="Client Pod, NAMESPACE/NAME; several times.")
-    ] = None,
+    client: Annotated[list[str] | None, Option("--client", help="Client Pod, NAMESPACE/NAME; several times.")] = None,
     name: Annotated[
-        list[str] | None, typer.Option("--name", help="A name to look up beside the Services' own; several times.")
+        list[str] | None, Option("--name", help="A name to look up beside the Services' own; several times.")
     ] = None,
 ) -> None:
     """Save what `diagnose --evidence` needs, from real commands on the lab's cluster.
@@ -251,9 +250,9 @@ def record(
         progress(),
     )
     for line in missing:
-        typer.echo(f"not recorded: {line}", err=True)
-    typer.echo(f"recorded {sum(1 for path in folder.iterdir() if path.is_file())} files. Next:")
-    typer.echo(f"  svcpath diagnose --evidence {folder}")
+        click.echo(f"not recorded: {line}", err=True)
+    click.echo(f"recorded {sum(1 for path in folder.iterdir() if path.is_file())} files. Next:")
+    click.echo(f"  svcpath diagnose --evidence {folder}")
 
 
 @app.command("faults")
@@ -266,12 +265,12 @@ def faults_command() -> None:
     for fault in shipped():
         expected = " ".join((*fault.expect.layers, *fault.expect.codes)) if not fault.healthy else "healthy"
         rows.append((fault.name, expected, fault.about))
-    typer.echo(table(rows, limit=60))
+    click.echo(table(rows, limit=60))
 
 
 @app.command()
 def inject(
-    name: Annotated[str, typer.Argument(help="A fault that `svcpath lab faults` lists.")],
+    name: Annotated[str, Argument(help="A fault that `svcpath lab faults` lists.")],
     lab: LabName = DEFAULT_NAME,
 ) -> None:
     """Make a fault on the lab and leave it in place.
@@ -284,9 +283,9 @@ def inject(
         raise UsageError(f"{name} can't be made on this lab ({spec.provider}, {spec.proxy_mode}, {spec.ip_family})")
     ground = make.inject(place, provider, fault, FaultScene.draw(random.Random()), progress())
     scene = ground.scene
-    typer.echo(f"svc/{scene.service} in namespace {scene.namespace} is broken now, client pod/{scene.client}. Next:")
-    typer.echo(f"  svcpath lab record ./incident -n {scene.namespace} --client {scene.namespace}/{scene.client}")
-    typer.echo(
+    click.echo(f"svc/{scene.service} in namespace {scene.namespace} is broken now, client pod/{scene.client}. Next:")
+    click.echo(f"  svcpath lab record ./incident -n {scene.namespace} --client {scene.namespace}/{scene.client}")
+    click.echo(
         f"  svcpath diagnose svc/{scene.service} -n {scene.namespace} --from pod/{scene.client} --evidence ./incident"
     )
 
@@ -304,21 +303,17 @@ def clear(lab: LabName = DEFAULT_NAME) -> None:
 @app.command("score")
 def score_command(
     lab: LabName = DEFAULT_NAME,
-    fault: Annotated[list[str] | None, typer.Option("--fault", help="Only these; several times.")] = None,
-    faults: Annotated[Path | None, typer.Option("--faults", help="A folder of your own faults.")] = None,
-    mode: Annotated[str, typer.Option(help="iptables, nftables, both, or the lab's own.")] = "",
+    fault: Annotated[list[str] | None, Option("--fault", help="Only these; several times.")] = None,
+    faults: Annotated[Path | None, Option("--faults", help="A folder of your own faults.")] = None,
+    mode: Annotated[str, Option(help="iptables, nftables, both, or the lab's own.")] = "",
     evidence: Annotated[
-        str, typer.Option(help="What diagnose is given: recorded (a folder), live (the kubeconfig) or both.")
+        str, Option(help="What diagnose is given: recorded (a folder), live (the kubeconfig) or both.")
     ] = "both",
-    sample: Annotated[int, typer.Option(help="Only so many, a random sample.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the sample and the scenes, to repeat a run.")] = 0,
-    within: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Begin no fault later; what was left out is named.")
-    ] = 0,
-    keep: Annotated[Path | None, typer.Option(help="Folder where the recordings stay.")] = None,
-    outputs: Annotated[
-        list[str] | None, typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP)
-    ] = None,
+    sample: Annotated[int, Option(help="Only so many, a random sample.")] = 0,
+    seed: Annotated[int, Option(help="Of the sample and the scenes, to repeat a run.")] = 0,
+    within: Annotated[float, Option(metavar="SECONDS", help="Begin no fault later; what was left out is named.")] = 0,
+    keep: Annotated[Path | None, Option(help="Folder where the recordings stay.")] = None,
+    outputs: Annotated[list[str] | None, Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP)] = None,
 ) -> None:
     """Make each fault, let diagnose judge it in another process, and print how often it was right.
 
@@ -372,8 +367,8 @@ def score_command(
     report = results(rows, facts)
     output.write(written, lambda: score_view.document(report), lambda: encode(report), lambda: score_view.page(report))
     if stopped:
-        raise typer.Exit(130)
-    raise typer.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
+        raise click.exceptions.Exit(130)
+    raise click.exceptions.Exit(1 if totals(rows)["false_accusations"] or not rows else 0)
 
 
 def _line(row: FaultScore) -> str:

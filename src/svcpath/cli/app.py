@@ -7,11 +7,12 @@ import sys
 from importlib import import_module
 from typing import Annotated, Any
 
+import click
 import msgspec
-import typer
-from typer.exceptions import TyperException
 
 from svcpath import __version__
+from svcpath.cli import completion
+from svcpath.cli.command import Group, Option
 from svcpath.cli.exits import ExitCode, of_error
 from svcpath.errors import SvcpathError
 from svcpath.reports.renderers.text import printable
@@ -29,8 +30,8 @@ COMMANDS = {
     "diagnose": CommandEntry("diagnose", "Say at which layer a Service fails, why, and what would prove that wrong."),
     "resolve": CommandEntry("resolve", "Show what an application's own resolver makes of a name."),
     "collect": CommandEntry("collect", "Save what a diagnosis looks at to one bundle."),
-    "can-i": CommandEntry("can_i", "Say what you may do, and what each lack costs the diagnosis."),
-    "doctor": CommandEntry("doctor", "Say what this machine or account lacks."),
+    "can-i": CommandEntry("can_i", "Say what you may do, and what each missing permission costs the diagnosis."),
+    "doctor": CommandEntry("doctor", "Say what is missing on this machine, or to the account."),
     "budget": CommandEntry("budget", "Compute whether a drain holds, from manifests or a recording."),
     "explain": CommandEntry("explain", "Explain a code, or the hypotheses of an error text."),
     "demo": CommandEntry("demo", "Diagnose the recordings that ship with svcpath."),
@@ -45,20 +46,19 @@ COMMANDS = {
 }
 
 
-def tree(words: list[str]) -> typer.Typer:
+def tree(words: list[str]) -> Group:
     """The command tree for a line of ``words``: the command that is meant is whole, the others have name and help alone.
 
     Importing every command, and making options of every signature, would take longer than most commands.
     """
-    app = typer.Typer(
+    app = Group(
         name="svcpath",
         help="Proves, layer by layer, why a Kubernetes Service does not work, and whether a rollout drains.",
-        add_completion=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
+        callback=_root,
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(invoke_without_command=True)(_root)
+    app.params += completion.options()
     meant = next((word for word in words if not word.startswith("-")), "")
     for name, entry in COMMANDS.items():
         if name != meant:
@@ -66,7 +66,7 @@ def tree(words: list[str]) -> typer.Typer:
             continue
         module = import_module(f"svcpath.cli.{entry.module}") if entry.module else _of_another_distribution(name)
         if entry.group:
-            app.add_typer(module.app, name=name)
+            app.add_command(module.app, name=name)
         else:
             app.command(name, short_help=entry.short_help, help=module.HELP)(getattr(module, entry.module))
     return app
@@ -79,16 +79,16 @@ def _of_another_distribution(name: str) -> Any:
 
 
 def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
+    context: click.Context,
+    version: Annotated[bool, Option("--version", "-V", help="Print the version and exit.")] = False,
 ) -> None:
     """Options of all commands."""
     if version:
-        typer.echo(f"svcpath {__version__}")
-        raise typer.Exit
+        click.echo(f"svcpath {__version__}")
+        context.exit()
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(ExitCode.USAGE)
+        click.echo(context.get_help())
+        context.exit(ExitCode.USAGE)
 
 
 def _not_meant() -> None:
@@ -98,25 +98,26 @@ def _not_meant() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command; returns its exit code. No error leaves as a traceback."""
     try:
-        result = tree(arguments or _completed())(args=arguments, standalone_mode=False)
+        result = tree(arguments or _completed())(
+            args=arguments, prog_name="svcpath", complete_var=completion.VARIABLE, standalone_mode=False
+        )
         return int(result) if isinstance(result, int) else ExitCode.GOOD
     except SvcpathError as error:
         _complain(str(error))
         return of_error(error)
-    except typer.Exit as leave:
-        return int(leave.exit_code)
-    except typer.Abort:
-        return ExitCode.INTERRUPTED
-    except KeyboardInterrupt:
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        _complain(_usage(error))
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (svcpath ... | head): nothing left to say, and no second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.GOOD
-    except TyperException as error:
-        _complain(_usage(error))
-        return ExitCode.USAGE
-    except Exception:  # noqa: BLE001  the last place an unforeseen error can be told from a result
+    except Exception:  # noqa: BLE001  the last place where an unforeseen error can be kept apart from a result
         import traceback
 
         traceback.print_exc()
@@ -125,18 +126,20 @@ def run(arguments: list[str]) -> int:
 
 
 def _completed() -> list[str]:
-    """The words of a line that a shell asks completion for: typer's scripts hand them over so."""
-    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
-    return line.split()[1:]
+    """The words of a line that a shell asks completion for: click's scripts pass them in this variable."""
+    return os.environ.get("COMP_WORDS", "").split()[1:]
 
 
-def _usage(error: TyperException) -> str:
+def _usage(error: click.ClickException) -> str:
     """The message of a usage error in one line, with where to read on."""
     context = getattr(error, "ctx", None)
-    hint = f" (svcpath {context.info_name} --help)" if context is not None and context.info_name != "svcpath" else ""
-    message = getattr(error, "format_message", error.__str__)()
-    return f"{message}{hint}"
+    words: list[str] = []
+    while context is not None and context.parent is not None:
+        words.insert(0, context.info_name)
+        context = context.parent
+    hint = f" (svcpath {' '.join(words)} --help)" if words else ""
+    return f"{error.format_message()}{hint}"
 
 
 def _complain(text: str) -> None:
-    typer.echo(f"svcpath: {printable(text)}", err=True)
+    click.echo(f"svcpath: {printable(text)}", err=True)

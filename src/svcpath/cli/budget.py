@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from svcpath.cli import output
+from svcpath.cli.command import Argument, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
@@ -30,23 +29,22 @@ Exit code: 0 no drain fails for certain, 1 some margin negative with every unkno
 def budget(
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="PATH...|KIND/NAME",
             help="Manifests and evidence: files or folders, - for standard input; or deploy/NAME of a cluster.",
-            exists=False,
         ),
     ],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
-    workload: Annotated[str, typer.Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Workloads of this namespace alone.")] = "",
+    workload: Annotated[str, Option("--workload", help="One workload alone, by name or KIND/NAME.")] = "",
     longest: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--longest-request", parser=seconds, metavar="TIME", help="The longest request: seconds, or 500ms, 1m30s."
         ),
     ] = None,
     removal: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--lb-removal",
             parser=seconds,
             metavar="TIME",
@@ -55,31 +53,31 @@ def budget(
     ] = None,
     propagation: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--propagation", parser=seconds, metavar="TIME", help="Time until the last node's data plane has changed."
         ),
     ] = None,
     shutdown: Annotated[
         float | None,
-        typer.Option("--shutdown", parser=seconds, metavar="TIME", help="Time the idle application needs to end."),
+        Option("--shutdown", parser=seconds, metavar="TIME", help="Time the idle application needs to end."),
     ] = None,
     on_signal: Annotated[
-        str, typer.Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
+        str, Option("--on-signal", help="What the application does on its signal: exit, finish or ignore.")
     ] = "",
     path: Annotated[
-        list[str] | None, typer.Option("--path", help="A container that traffic goes through; several times.")
+        list[str] | None, Option("--path", help="A container that traffic goes through; several times.")
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig, for KIND/NAME.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file, for KIND/NAME.")] = "",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
+    context: Annotated[str, Option("--context", help="Context of the kubeconfig, for KIND/NAME.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file, for KIND/NAME.")] = "",
+    strict: Annotated[bool, Option("--strict", help="Exit 3 while an unknown has no upper bound.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
-    from svcpath.cli.rollout import cluster_options
+    from svcpath.cli.rollout import cluster_options, home
     from svcpath.drain import kube
     from svcpath.drain.load import is_database, load
     from svcpath.drain.transport import KubectlTransport
@@ -92,22 +90,22 @@ def budget(
     wanted = output.parse(outputs)
     if on_signal not in ("", "exit", "finish", "ignore"):
         raise UsageError(f"--on-signal {on_signal!r}: give exit, finish or ignore")
-    targets = [one for one in paths if _is_target(one)]
-    databases = [one for one in paths if is_database(one)]
+    targets = [path for path in paths if _is_target(path)]
+    databases = [path for path in paths if is_database(path)]
     recorded = None
-    for one in databases:
-        found = measured(load([one])[0])
+    for database in databases:
+        found = measured(load([database])[0])
         recorded = found if recorded is None else recorded.filled(found)
     if targets and (len(targets) > 1 or len(paths) > 1 + len(databases)):
         raise UsageError("give files, or one workload of the cluster as KIND/NAME, not both")
     source: ManifestSource | ManifestBytes
     if targets:
         kubectl = KubectlTransport(cluster_options(context, kubeconfig))
-        space = namespace or "default"
+        space = home(namespace, context, kubeconfig)
         source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
         workload = workload or targets[0].name
     else:
-        files = [one for one in paths if one not in databases]
+        files = [path for path in paths if path not in databases]
         if Path("-") in files and len(files) > 1:
             raise UsageError("give files, or - for standard input, not both")
         source = ManifestBytes({"stdin": sys.stdin.buffer.read()}) if files == [Path("-")] else api.manifests(*files)
@@ -123,15 +121,15 @@ def budget(
         on_signal=on_signal,
         path=path or (),
     )
-    unknown = set(path or ()) - {each.name for one in result.workloads for each in one.containers}
+    unknown = set(path or ()) - {container.name for workload in result.workloads for container in workload.containers}
     if unknown and result.workloads:
         raise UsageError(f"--path {min(unknown)}: no workload has a container of that name")
     output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if not result.workloads:
         return ExitCode.UNREADABLE if result.not_read else ExitCode.UNDECIDED
-    if any(one.outcome == "does-not-hold" for one in result.workloads):
+    if any(workload.outcome == "does-not-hold" for workload in result.workloads):
         return ExitCode.BAD
-    if strict and not all(one.bounded for one in result.workloads if one.serves):
+    if strict and not all(workload.bounded for workload in result.workloads if workload.serves):
         return ExitCode.UNDECIDED
     return ExitCode.GOOD
 

@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
+from svcpath.cli.command import Argument, Group
 from svcpath.cli.exits import ExitCode
 
-app = typer.Typer(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
+app = Group(name="bundle", no_args_is_help=True, help="Look into bundles that svcpath collect wrote.")
 
-File = Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle of svcpath collect.")]
+File = Annotated[Path, Argument(metavar="BUNDLE", help="A bundle of svcpath collect.")]
 
 
 @app.command("show")
@@ -25,37 +26,39 @@ def show(bundle: File) -> int:
     from svcpath.evidence.sources.bundle import read
     from svcpath.reports.renderers.text import printable
 
-    held = read(bundle)
-    manifest = held.manifest
+    contents = read(bundle)
+    manifest = contents.manifest
     asked = " ".join(f"{key}={value}" for key, value in sorted(manifest.request.items()))
-    typer.echo(printable(f"{manifest.schema}  svcpath {manifest.svcpath}, Kubernetes {manifest.kubernetes}"))
-    typer.echo(printable(f"collected {manifest.created or 'at an unknown time'} for {asked or 'no target'}"))
+    click.echo(printable(f"{manifest.schema}  svcpath {manifest.svcpath}, Kubernetes {manifest.kubernetes}"))
+    click.echo(printable(f"collected {manifest.created or 'at an unknown time'} for {asked or 'no target'}"))
     if abs(manifest.skew) >= 2:
         ahead = "ahead of" if manifest.skew > 0 else "behind"
-        typer.echo(f"the collecting machine's clock was {abs(manifest.skew):.0f} s {ahead} the API server's")
+        click.echo(f"the collecting machine's clock was {abs(manifest.skew):.0f} s {ahead} the API server's")
     if manifest.pseudonyms:
-        typer.echo("names and addresses are pseudonyms")
-    typer.echo("")
-    present = Counter(one.kind.value for one in held.observations if one.state is State.PRESENT)
+        click.echo("names and addresses are pseudonyms")
+    click.echo("")
+    present = Counter(
+        observation.kind.value for observation in contents.observations if observation.state is State.PRESENT
+    )
     for kind, count in sorted(present.items()):
-        typer.echo(f"  {count:5}  {printable(kind)}")
+        click.echo(f"  {count:5}  {printable(kind)}")
     gaps = {
-        (one.kind.value, one.why)
-        for one in held.observations
-        if one.state is State.UNREADABLE and one.provenance.command
+        (observation.kind.value, observation.why)
+        for observation in contents.observations
+        if observation.state is State.UNREADABLE and observation.provenance.command
     }
     if gaps:
-        typer.echo("\nnot looked at")
+        click.echo("\nnot looked at")
         for kind, reason in sorted(gaps):
-            typer.echo(printable(f"  {kind}: {reason}"))
-    typer.echo(f"\nexecs done: {len(manifest.execs)}")
+            click.echo(printable(f"  {kind}: {reason}"))
+    click.echo(f"\nexecs done: {len(manifest.execs)}")
     for line in manifest.execs:
-        typer.echo(printable(f"  {line}"))
+        click.echo(printable(f"  {line}"))
     return ExitCode.GOOD
 
 
 @app.command("diff")
-def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The later bundle.")]) -> int:
+def diff(before: File, after: Annotated[Path, Argument(metavar="BUNDLE", help="The later bundle.")]) -> int:
     """What changed between two bundles of the same target; exit code 1 when something did.
 
     Example: svcpath bundle diff monday.tar.zst tuesday.tar.zst
@@ -66,17 +69,17 @@ def diff(before: File, after: Annotated[Path, typer.Argument(metavar="BUNDLE", h
     old, new = _facts(read(before).observations), _facts(read(after).observations)
     changed = 0
     for key in sorted({*old, *new}):
-        one, other = old.get(key), new.get(key)
-        if one == other:
+        earlier, other = old.get(key), new.get(key)
+        if earlier == other:
             continue
         changed += 1
-        sign = "+" if one is None else "-" if other is None else "~"
-        typer.echo(printable(f"{sign} {' '.join(part for part in key if part)}"))
-        if one is not None and other is not None:
-            for line in _parts(one, other)[:8]:
-                typer.echo(printable(f"    {line}"))
+        sign = "+" if earlier is None else "-" if other is None else "~"
+        click.echo(printable(f"{sign} {' '.join(part for part in key if part)}"))
+        if earlier is not None and other is not None:
+            for line in _parts(earlier, other)[:8]:
+                click.echo(printable(f"    {line}"))
     if not changed:
-        typer.echo("no difference")
+        click.echo("no difference")
     return ExitCode.BAD if changed else ExitCode.GOOD
 
 
@@ -89,15 +92,19 @@ def _facts(observations: tuple[Any, ...]) -> dict[tuple[str, ...], Any]:
     from svcpath.evidence.facts.kubernetes import Object
 
     found: dict[tuple[str, ...], Any] = {}
-    for one in observations:
-        where = one.provenance
-        if isinstance(one.value, Object):
-            key: tuple[str, ...] = (one.kind.value, one.value.namespace, one.value.name)
+    for observation in observations:
+        where = observation.provenance
+        if isinstance(observation.value, Object):
+            key: tuple[str, ...] = (observation.kind.value, observation.value.namespace, observation.value.name)
         else:
-            key = (one.kind.value, where.pod or where.node, where.container)
-        while key in found and not isinstance(one.value, Object):
+            key = (observation.kind.value, where.pod or where.node, where.container)
+        while key in found and not isinstance(observation.value, Object):
             key = (*key, "'")
-        found[key] = _plain(one.value) if one.value is not None else f"{one.state.value}: {one.why}"
+        found[key] = (
+            _plain(observation.value)
+            if observation.value is not None
+            else f"{observation.state.value}: {observation.why}"
+        )
     return found
 
 
@@ -106,28 +113,28 @@ def _plain(value: Any) -> Any:
 
     if isinstance(value, msgspec.Struct):
         return {
-            name: _plain(each)
+            name: _plain(part)
             for name in value.__struct_fields__
-            if name not in _RESTLESS and (each := getattr(value, name)) not in (None, "", ())
+            if name not in _RESTLESS and (part := getattr(value, name)) not in (None, "", ())
         }
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, frozenset):
         return sorted(value)
     return value
 
 
-def _parts(one: Any, other: Any, path: str = "") -> list[str]:
+def _parts(value: Any, other: Any, path: str = "") -> list[str]:
     """Where two plain values differ, a line each."""
-    if isinstance(one, dict) and isinstance(other, dict):
+    if isinstance(value, dict) and isinstance(other, dict):
         return [
             line
-            for key in sorted({*one, *other})
-            if one.get(key) != other.get(key)
-            for line in _parts(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+            for key in sorted({*value, *other})
+            if value.get(key) != other.get(key)
+            for line in _parts(value.get(key), other.get(key), f"{path}.{key}" if path else key)
         ]
-    if isinstance(one, str) and isinstance(other, str) and ("\n" in one or "\n" in other):
-        gone = [f"{path} -{line[:160]}" for line in one.splitlines() if line not in set(other.splitlines())]
-        come = [f"{path} +{line[:160]}" for line in other.splitlines() if line not in set(one.splitlines())]
+    if isinstance(value, str) and isinstance(other, str) and ("\n" in value or "\n" in other):
+        gone = [f"{path} -{line[:160]}" for line in value.splitlines() if line not in set(other.splitlines())]
+        come = [f"{path} +{line[:160]}" for line in other.splitlines() if line not in set(value.splitlines())]
         return gone[:4] + come[:4]
-    return [f"{path}: {str(one)[:120]} -> {str(other)[:120]}"]
+    return [f"{path}: {str(value)[:120]} -> {str(other)[:120]}"]

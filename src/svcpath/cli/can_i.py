@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import live
+from svcpath.cli.command import Option
 from svcpath.cli.exits import ExitCode
 
 HELP = """\
 svcpath can-i -n service-ops --from pod/client
 
-Say which of the rights that a diagnosis uses the current account has, and what each lack costs. The API server answers
+Say which of the rights that a diagnosis uses the current account has, and what each missing permission costs. The API server answers
 (SelfSubjectAccessReview); nothing is tried. deploy/rbac/ has the roles.
 
-Exit code: 0 everything for a full diagnosis, 1 something lacks, 3 the API server did not say."""
+Exit code: 0 everything for a full diagnosis, 1 something is missing, 3 the API server did not say."""
 
 
 def can_i(
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Service.")] = "",
-    client: Annotated[str, typer.Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the Service.")] = "",
+    client: Annotated[str, Option("--from", help="The client: pod/NAME or pod/NAMESPACE/NAME.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
     impersonate: live.AsUser = "",
@@ -34,7 +35,7 @@ def can_i(
         home = namespace or source.namespace
         answers = source.rights(home, asked.client.rpartition("/")[0] or home)
     width = max(len(one.right.words) for one in answers)
-    lacks = unknown = 0
+    missing = unknown = 0
     for one in answers:
         if one.allowed is None:
             mark, rest = "?", one.why
@@ -43,9 +44,9 @@ def can_i(
             mark, rest = "✔", ""
         else:
             mark, rest = "✖", f"{one.right.cost}  (deploy/rbac/{one.right.file}.yaml)"
-            lacks += one.right.file != "debug"
+            missing += one.right.file != "debug"
         where = f"in {one.right.namespace}" if one.right.namespace else "in the cluster"
-        typer.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
-    if lacks:
+        click.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
+    if missing:
         return ExitCode.BAD
     return ExitCode.UNDECIDED if unknown else ExitCode.GOOD

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import click
 import msgspec
-import typer
 
 from svcpath.cli import live
+from svcpath.cli.command import Option
 from svcpath.cli.exits import ExitCode
 from svcpath.diagnosis import diagnose
 from svcpath.errors import UsageError
@@ -25,14 +26,14 @@ readable unless --pseudonyms is given; then the same name always gets the same p
 
 def collect(
     target: live.Target = "",
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The bundle to write.")] = Path(
+    output: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The bundle to write.")] = Path(
         "svcpath-bundle.tar.zst"
     ),
     namespace: live.Namespace = "",
-    port: Annotated[str, typer.Option("--port", help="One port of the Service (default: all).")] = "",
+    port: Annotated[str, Option("--port", help="One port of the Service (default: all).")] = "",
     client: live.Client = "",
-    container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
-    lookup: Annotated[str, typer.Option("--lookup", help="The name as the application writes it.")] = "",
+    container: Annotated[str, Option("-c", "--container", help="Container of the client Pod.")] = "",
+    lookup: Annotated[str, Option("--lookup", help="The name as the application writes it.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
     impersonate: live.AsUser = "",
@@ -41,7 +42,7 @@ def collect(
     all_nodes: live.AllNodes = False,
     max_probes: live.MaxProbes = 200,
     pseudonyms: Annotated[
-        bool, typer.Option("--pseudonyms", help="Replace names and addresses, each always by the same pseudonym.")
+        bool, Option("--pseudonyms", help="Replace names and addresses, each always by the same pseudonym.")
     ] = False,
 ) -> int:
     from importlib.metadata import version
@@ -75,7 +76,7 @@ def collect(
             created=source.at,
             skew=round(source.skew, 1),
             request=asked.words,
-            execs=tuple(f"{one.pod} {one.container}: {one.what}" for one in source.execs),
+            execs=tuple(f"{execution.pod} {execution.container}: {execution.what}" for execution in source.execs),
         )
         done = live.audit(source)
     bundle = of_log(recorder.log, manifest)
@@ -85,7 +86,7 @@ def collect(
         bundle = disguised(bundle)
     bundles.write(output, bundle)
     size = output.stat().st_size
-    typer.echo(f"{output}: {len(bundle.observations)} observations, {size / 1024:.0f} KiB, {result.verdict.status}")
-    typer.echo(done)
-    typer.echo(f"Next: svcpath diagnose --evidence {output}")
+    click.echo(f"{output}: {len(bundle.observations)} observations, {size / 1024:.0f} KiB, {result.verdict.status}")
+    click.echo(done)
+    click.echo(f"Next: svcpath diagnose --evidence {output}")
     return ExitCode.GOOD

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-import typer
-
 from svcpath.cli import live, output
+from svcpath.cli.command import Group, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
 
-app = typer.Typer(
+app = Group(
     name="dataplane",
     help="Read the nodes' tables (iptables, nftables, IPVS, Cilium, Calico) back into Services.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 SHOW = """\
@@ -38,10 +36,10 @@ Compare every node's table with what Services and slices ask of it, both ways. W
 
 Exit code: 0 no drift, 1 drift, 3 undecided (lines that matter were not understood, or no table), 4 evidence unreadable."""
 
-NodeOption = Annotated[str, typer.Option("--node", help="One node alone.")]
+NodeOption = Annotated[str, Option("--node", help="One node alone.")]
 OutputOption = Annotated[
     list[str] | None,
-    typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+    Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
 ]
 
 
@@ -73,10 +71,10 @@ def show(
 def trace(
     to: Annotated[
         str,
-        typer.Option("--to", metavar="ADDRESS:PORT[/PROTOCOL]", help="Where the packet goes, e.g. 10.96.0.10:53/udp."),
+        Option("--to", metavar="ADDRESS:PORT[/PROTOCOL]", help="Where the packet goes, e.g. 10.96.0.10:53/udp."),
     ],
-    client: Annotated[str, typer.Option("--from", help="pod/NAME, node/NAME, or an address outside.")] = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Pod.")] = "",
+    client: Annotated[str, Option("--from", help="pod/NAME, node/NAME, or an address outside.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of the Pod.")] = "",
     evidence: live.Evidence = None,
     node: NodeOption = "",
     context: live.Context = "",
@@ -97,25 +95,25 @@ def trace(
     ) as source:
         whose = live.sender(source, client, namespace)
         results = api.trace(source, address, port, protocol, client=whose, namespace=namespace, node=node)
-    output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(one) for one in results))
-    if any(one.undecided for one in results):
+    output.write(wanted, lambda: trace_document(results), lambda: b"".join(encode(result) for result in results))
+    if any(result.undecided for result in results):
         return ExitCode.UNDECIDED
-    return ExitCode.GOOD if all(one.outcome in ("backends", "accept") for one in results) else ExitCode.BAD
+    return ExitCode.GOOD if all(result.outcome in ("backends", "accept") for result in results) else ExitCode.BAD
 
 
 @app.command("drift", help=DRIFT)
 def drift(
     evidence: live.Evidence = None,
     node: NodeOption = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Services of this namespace alone.")] = "",
-    service: Annotated[str, typer.Option("--service", help="One Service alone.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Services of this namespace alone.")] = "",
+    service: Annotated[str, Option("--service", help="One Service alone.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
     impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     all_nodes: live.AllNodes = False,
     outputs: OutputOption = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every row.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Every row.")] = False,
 ) -> int:
     from svcpath import api
     from svcpath.reports.report import encode

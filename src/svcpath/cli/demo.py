@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from svcpath.cli.exits import ExitCode
 
@@ -10,7 +10,7 @@ HELP = """\
 svcpath demo
 
 Diagnose the recordings that ship with svcpath: a real Kubernetes 1.35 with a healthy Service, one whose selector
-matches nothing and one whose target port nobody listens on, once with kube-proxy in iptables mode, once in nftables
+matches nothing and one whose target port has no listener, once with kube-proxy in iptables mode, once in nftables
 mode."""
 
 #: Service -> verdict and layer that the recording must give.
@@ -32,12 +32,12 @@ def demo() -> int:
         source = recording(mode)
         for service, expected in EXPECTED.items():
             result = api.diagnose(source, f"svc/{service}", namespace="service-ops", client="pod/client")
-            typer.echo(
+            click.echo(
                 f"=== kube-proxy in {mode} mode: svcpath diagnose svc/{service} -n service-ops --from pod/client\n"
             )
-            typer.echo(render(document(result)))
+            click.echo(render(document(result)))
             right = right and (result.verdict.status, result.verdict.layer) == expected
     if not right:
-        typer.echo("the demo did not give the verdicts that its recordings have: please report this", err=True)
+        click.echo("the demo did not give the verdicts that its recordings have: please report this", err=True)
         return ExitCode.INTERNAL
     return ExitCode.GOOD

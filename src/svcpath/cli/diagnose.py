@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import live, output
+from svcpath.cli.command import Option
 from svcpath.cli.exits import of_verdict
 from svcpath.diagnosis import diagnose as diagnosed
 from svcpath.evidence.facts.request import Request
@@ -30,18 +31,12 @@ Exit code: 0 healthy or warning, 1 fault (with --strict also warning), 2 usage, 
 def diagnose(
     target: live.Target = "",
     namespace: live.Namespace = "",
-    port: Annotated[
-        str, typer.Option("--port", help="One port of the Service, by number or name (default: all).")
-    ] = "",
+    port: Annotated[str, Option("--port", help="One port of the Service, by number or name (default: all).")] = "",
     client: live.Client = "",
-    container: Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")] = "",
-    lookup: Annotated[str, typer.Option("--lookup", help="The name as the application writes it.")] = "",
-    resolver: Annotated[
-        str, typer.Option("--resolver", help="The client's resolver (musl, glibc, go, ...), or all.")
-    ] = "",
-    symptom: Annotated[
-        str, typer.Option("--symptom", help="The error text that was seen; it ranks, it never decides.")
-    ] = "",
+    container: Annotated[str, Option("-c", "--container", help="Container of the client Pod.")] = "",
+    lookup: Annotated[str, Option("--lookup", help="The name as the application writes it.")] = "",
+    resolver: Annotated[str, Option("--resolver", help="The client's resolver (musl, glibc, go, ...), or all.")] = "",
+    symptom: Annotated[str, Option("--symptom", help="The error text that was seen; it ranks, it never decides.")] = "",
     evidence: live.Evidence = None,
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
@@ -59,11 +54,11 @@ def diagnose(
     debug_image: live.DebugImage = "",
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The verdict alone, on one line.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="A warning exits with 1 too.")] = False,
+    quiet: Annotated[bool, Option("-q", "--quiet", help="The verdict alone, on one line.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
+    strict: Annotated[bool, Option("--strict", help="A warning exits with 1 too.")] = False,
 ) -> int:
     wanted = output.parse(outputs)
     asked = Request.of(
@@ -106,7 +101,7 @@ def diagnose(
 
         code = f"  {result.verdict.code}" if result.verdict.code else ""
         where = f" at {result.verdict.layer}" if result.verdict.layer else ""
-        typer.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
+        click.echo(f"{result.verdict.status.upper()}{where}: {printable(result.verdict.summary)}{code}")
     else:
         from svcpath.reports.report import encode
         from svcpath.reports.views.diagnosis import document
@@ -114,5 +109,5 @@ def diagnose(
 
         output.write(wanted, lambda: document(result, verbose=verbose), lambda: encode(result), lambda: page(result))
     if done and (sys.stderr.isatty() or "added to the cluster" in done) and not quiet:
-        typer.echo(done, err=True)
+        click.echo(done, err=True)
     return of_verdict(result.verdict.status, strict=strict)

@@ -6,7 +6,7 @@ import importlib.util
 import platform
 from collections.abc import Iterator
 
-import typer
+import click
 
 from svcpath.cli import live
 from svcpath.cli.exits import ExitCode
@@ -15,9 +15,10 @@ from svcpath.errors import SvcpathError
 HELP = """\
 svcpath doctor
 
-Say what this machine, the kubeconfig's account and the cluster lack for a full diagnosis, and what to do about it.
+Say what is missing on this machine, in the kubeconfig's account and in the cluster for a full diagnosis, and what to do
+about it.
 
-Exit code: 0 nothing lacks, 1 something does."""
+Exit code: 0 nothing is missing, 1 something is."""
 
 _LIBRARIES = (("aiohttp", "a running cluster can't be asked: pip install 'svcpath[kube]'"),)
 
@@ -33,15 +34,15 @@ def doctor(
     good = True
     for mark, line in _findings(live.ClusterFlags(context, kubeconfig, impersonate, timeout)):
         good = good and mark == "✔"
-        typer.echo(printable(f"{mark} {line}"))
+        click.echo(printable(f"{mark} {line}"))
     return ExitCode.GOOD if good else ExitCode.BAD
 
 
 def _findings(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
     yield "✔", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    for name, lack in _LIBRARIES:
+    for name, cost in _LIBRARIES:
         found = importlib.util.find_spec(name) is not None
-        yield ("✔", f"library {name}") if found else ("✖", f"library {name} lacks: {lack}")
+        yield ("✔", f"library {name}") if found else ("✖", f"library {name} is not installed: {cost}")
     if importlib.util.find_spec("aiohttp") is not None:
         yield from _cluster(flags)
 
@@ -56,13 +57,13 @@ def _cluster(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
                     "✖",
                     f"this machine's clock is {abs(source.skew):.0f} s {ahead} the API server's: ages are off by that",
                 )
-            lacks = [
+            missing = [
                 one for one in source.rights(source.namespace) if one.allowed is False and one.right.file != "debug"
             ]
-            for one in lacks:
+            for one in missing:
                 where = f" in {one.right.namespace}" if one.right.namespace else ""
                 yield "✖", f"no right to {one.right.words}{where}: {one.right.cost} (deploy/rbac/{one.right.file}.yaml)"
-            if not lacks:
+            if not missing:
                 yield "✔", "every right that a diagnosis uses (svcpath can-i lists them)"
             agents = source.agents()
             if agents:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from svcpath.cli import drain_run, output
+from svcpath.cli.command import Argument, Group, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import at_least, seconds
 from svcpath.errors import UsageError
 
-app = typer.Typer(
+app = Group(
     name="drain",
     help="Record a drain, prove it, show it on one axis.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
-timeline_app = typer.Typer(
-    name="timeline", help="Show or export a recorded drain.", no_args_is_help=True, rich_markup_mode=None
-)
-app.add_typer(timeline_app)
+timeline_app = Group(name="timeline", help="Show or export a recorded drain.", no_args_is_help=True)
+app.add_command(timeline_app)
 app.command("run", help=drain_run.HELP)(drain_run.run)
 
 SHOW = """\
@@ -51,7 +49,7 @@ and its connections are kept on the same axis.
 
 Exit code: 0 recorded, 4 cluster unreadable."""
 
-Recording = Annotated[list[Path], typer.Argument(metavar="FILE...", help="A recording: a file, or a folder.")]
+Recording = Annotated[list[Path], Argument(metavar="FILE...", help="A recording: a file, or a folder.")]
 
 
 @timeline_app.command("show", help=SHOW)
@@ -59,9 +57,9 @@ def show(
     files: Recording,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Events of the API too.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Events of the API too.")] = False,
 ) -> int:
     from svcpath.drain.load import load
     from svcpath.reports.report import encode
@@ -75,7 +73,7 @@ def show(
     output.write(wanted, lambda: document(report, verbose=verbose), lambda: encode(report), lambda: page(report))
     if not report.deletions:
         return ExitCode.UNDECIDED
-    if any(one.level == "error" for one in report.findings):
+    if any(finding.level == "error" for finding in report.findings):
         return ExitCode.BAD
     return ExitCode.UNDECIDED if unfinished(report) else ExitCode.GOOD
 
@@ -83,8 +81,8 @@ def show(
 @timeline_app.command("export", help=EXPORT)
 def export(
     files: Recording,
-    form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
-    out: Annotated[Path | None, typer.Option("--out", help="A file instead of standard output.")] = None,
+    form: Annotated[str, Option("--format", help="jsonl or csv.")] = "jsonl",
+    out: Annotated[Path | None, Option("--out", help="A file instead of standard output.")] = None,
 ) -> int:
     import sys
 
@@ -110,39 +108,39 @@ def export(
 
 @app.command("watch", help=WATCH)
 def watch(
-    target: Annotated[str, typer.Argument(metavar="svc/NAME|deploy/NAME")],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
-    db: Annotated[Path, typer.Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
-    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
-    api_url: Annotated[
-        str, typer.Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")
-    ] = "",
+    target: Annotated[str, Argument(metavar="svc/NAME|deploy/NAME")],
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace (default: the context's).")] = "",
+    db: Annotated[Path, Option("--db", help="The recording; one that is there is resumed.")] = Path("drain.db"),
+    context: Annotated[str, Option("--context", help="Context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file.")] = "",
+    api_url: Annotated[str, Option("--api-url", help="Address of a kubectl proxy, instead of a kubeconfig.")] = "",
     duration: Annotated[
         float,
-        typer.Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
+        Option("--duration", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m (0: until Ctrl-C)."),
     ] = 0.0,
     interval: Annotated[
         float,
-        typer.Option(
+        Option(
             "--interval", parser=at_least(0.05), metavar="TIME", help="Time between two readings of a node's table."
         ),
     ] = 0.2,
-    sample_from: Annotated[str, typer.Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
-    container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",
+    sample_from: Annotated[str, Option("--sample-from", help="pod/NAME in which the sampler runs.")] = "",
+    container: Annotated[str, Option("-c", "--container", help="Its container.")] = "",
     sample: Annotated[
-        list[str] | None, typer.Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
+        list[str] | None, Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
     ] = None,
 ) -> int:
     import signal
     import threading
 
-    from svcpath.cli.rollout import cluster_options
+    from svcpath.cli.rollout import cluster_options, home
     from svcpath.drain import kube
+    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
     from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
     if (
@@ -154,7 +152,9 @@ def watch(
     if bool(sample_from) != bool(sample):
         raise UsageError("--sample-from and --sample belong together")
     kubectl = None if api_url else KubectlTransport(cluster_options(context, kubeconfig))
-    transport: Transport = HttpTransport(api_url) if api_url else KubectlTransport(cluster_options(context, kubeconfig))
+    namespace = (namespace or "default") if api_url else home(namespace, context, kubeconfig)
+    access = Access(context=context, kubeconfig=kubeconfig)
+    transport: Transport = HttpTransport(api_url) if api_url else ClusterTransport(access)
     addresses = kube.frontends(kubectl, namespace, kind, name) if kubectl is not None else frozenset()
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
@@ -177,4 +177,4 @@ def watch(
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    click.echo(text, err=True)

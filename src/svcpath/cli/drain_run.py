@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from svcpath.cli import output
+from svcpath.cli.command import Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
@@ -32,41 +33,39 @@ played or not observed; 4 cluster unreadable."""
 
 
 def run(
-    scenario: Annotated[str, typer.Option("--scenario", help="1 to 7, grid, load or all.")] = "all",
-    lab: Annotated[str, typer.Option("--lab", help="Name of a lab that is up.")] = "svcpath",
+    scenario: Annotated[str, Option("--scenario", help="1 to 7, grid, load or all.")] = "all",
+    lab: Annotated[str, Option("--lab", help="Name of a lab that is up.")] = "svcpath",
     variant: Annotated[
-        list[str] | None, typer.Option("--variant", help="A variant of the scenario alone; several times.")
+        list[str] | None, Option("--variant", help="A variant of the scenario alone; several times.")
     ] = None,
-    cells: Annotated[int, typer.Option("--cells", min=0, help="So many cells of the grid alone, drawn by --seed.")] = 0,
-    seed: Annotated[int, typer.Option("--seed", help="The draw of --cells.")] = 1,
-    rate: Annotated[float, typer.Option("--rate", min=1, help="Of load: new connections a second.")] = 1000.0,
-    seconds: Annotated[float, typer.Option("--seconds", min=10, max=600, help="Of load: for so long.")] = 60.0,
-    pods: Annotated[int, typer.Option("--pods", min=1, max=40, help="Of load: Pods that are replaced.")] = 20,
-    target: Annotated[str, typer.Option("--target", help="deploy/NAME: a workload of yours instead of a lab.")] = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the target.")] = "default",
-    act: Annotated[
-        bool, typer.Option("--act", help="Begin: delete one Pod (2, 3), restart the rollout (7, all).")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --act: do not ask.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="With --act: also where that would be an outage.")] = False,
-    db: Annotated[Path, typer.Option("--db", help="Of a target: the recording, a new file.")] = Path("drain.db"),
+    cells: Annotated[int, Option("--cells", min=0, help="So many cells of the grid alone, drawn by --seed.")] = 0,
+    seed: Annotated[int, Option("--seed", help="The draw of --cells.")] = 1,
+    rate: Annotated[float, Option("--rate", min=1, help="Of load: new connections a second.")] = 1000.0,
+    seconds: Annotated[float, Option("--seconds", min=10, max=600, help="Of load: for so long.")] = 60.0,
+    pods: Annotated[int, Option("--pods", min=1, max=40, help="Of load: Pods that are replaced.")] = 20,
+    target: Annotated[str, Option("--target", help="deploy/NAME: a workload of yours instead of a lab.")] = "",
+    namespace: Annotated[
+        str, Option("-n", "--namespace", help="Of a target: namespace (default: the context's).")
+    ] = "",
+    act: Annotated[bool, Option("--act", help="Begin: delete one Pod (2, 3), restart the rollout (7, all).")] = False,
+    yes: Annotated[bool, Option("--yes", help="With --act: do not ask.")] = False,
+    force: Annotated[bool, Option("--force", help="With --act: also where that would be an outage.")] = False,
+    db: Annotated[Path, Option("--db", help="Of a target: the recording, a new file.")] = Path("drain.db"),
     timeout: Annotated[
         float,
-        typer.Option(
-            "--timeout", parser=seconds, metavar="TIME", help="Of a target: seconds, or 10m (0: until Ctrl-C)."
-        ),
+        Option("--timeout", parser=seconds, metavar="TIME", help="Of a target: seconds, or 10m (0: until Ctrl-C)."),
     ] = 0.0,
-    context: Annotated[str, typer.Option("--context", help="Of a target: context of the kubeconfig.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Of a target: kubeconfig file.")] = "",
-    api_url: Annotated[str, typer.Option("--api-url", help="Of a target: address of a kubectl proxy.")] = "",
-    sample_from: Annotated[str, typer.Option("--sample-from", help="Of a target: pod/NAME that samples.")] = "",
-    container: Annotated[str, typer.Option("-c", "--container", help="Its container.")] = "",
+    context: Annotated[str, Option("--context", help="Of a target: context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Of a target: kubeconfig file.")] = "",
+    api_url: Annotated[str, Option("--api-url", help="Of a target: address of a kubectl proxy.")] = "",
+    sample_from: Annotated[str, Option("--sample-from", help="Of a target: pod/NAME that samples.")] = "",
+    container: Annotated[str, Option("-c", "--container", help="Its container.")] = "",
     sample: Annotated[
-        list[str] | None, typer.Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
+        list[str] | None, Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
 ) -> int:
     if target:
@@ -86,6 +85,7 @@ def run(
     from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
     from svcpath.drain.transport import KubectlTransport
+    from svcpath.evidence.sources.kube_client import Access
     from svcpath.reports.drain import SCHEMA, DrainContract
     from svcpath.reports.report import encode
     from svcpath.reports.views.drain import document, page
@@ -101,13 +101,14 @@ def run(
     made = practice_cluster(lab)
     options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
     kubectl = KubectlTransport(options, str(made.program))
+    access = Access(context=made.context or "", kubeconfig=str(made.kubeconfig))
     image, outside = made.image, made.outside
     say = progress()
     chosen, named = known[scenario], frozenset(variant or ())
     report = DrainContract(
         schema=SCHEMA,
         facts=made.facts,
-        scenarios=play.scenarios(kubectl, image, chosen, say, outside, named) if chosen else (),
+        scenarios=play.scenarios(kubectl, access, image, chosen, say, outside, named) if chosen else (),
         cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
         loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
     )
@@ -123,6 +124,6 @@ def _drawn(count: int, seed: int) -> tuple[GridCell, ...]:
 
     if not 0 < count < len(CELLS):
         return CELLS
-    typer.echo(f"{count} of {len(CELLS)} cells, seed {seed}", err=True)
+    click.echo(f"{count} of {len(CELLS)} cells, seed {seed}", err=True)
     places = sorted(random.Random(seed).sample(range(len(CELLS)), count))
     return tuple(CELLS[place] for place in places)

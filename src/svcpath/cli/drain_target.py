@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import msgspec
-import typer
 
 from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from svcpath.drain.kube import Api
     from svcpath.drain.questions import Answered
     from svcpath.drain.target import Action, Look
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.drain.transport import KubectlTransport, Transport
 
 #: Scenarios that can be begun on a user's workload, and what begins them.
 _BEGINS = {"2": "delete", "3": "delete", "7": "restart", "all": "restart"}
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def run(wanted: Wanted) -> int:
-    from svcpath.cli.rollout import cluster_options
+    from svcpath.cli.rollout import cluster_options, home
     from svcpath.drain.target import Action, follow, look
     from svcpath.drain.target import act as begin
     from svcpath.drain.transport import KubectlTransport
@@ -64,6 +64,10 @@ def run(wanted: Wanted) -> int:
         )
     if wanted.db.exists():
         raise UsageError(f"{wanted.db} is there already: give another file with --db")
+    namespace = (
+        (wanted.namespace or "default") if wanted.api_url else home(wanted.namespace, wanted.context, wanted.kubeconfig)
+    )
+    wanted = msgspec.structs.replace(wanted, namespace=namespace)
     action = Action(_BEGINS[wanted.scenario]) if wanted.act else None
     kubectl = None if wanted.api_url else KubectlTransport(cluster_options(wanted.context, wanted.kubeconfig))
     with _api(wanted, kubectl) as api, _ended() as ended:
@@ -109,16 +113,18 @@ def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
 @contextlib.contextmanager
 def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind: str, name: str) -> Iterator[None]:
     from svcpath.drain import kube
+    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
+    from svcpath.evidence.sources.kube_client import Access
 
     if wanted.sample and kubectl is None:
         raise UsageError("--sample needs kubectl: give a kubeconfig instead of --api-url")
     addresses = frozenset[str]() if kubectl is None else kube.frontends(kubectl, wanted.namespace, kind, name)
-    with recording(
-        wanted.db, api.transport(), wanted.namespace, kubectl=kubectl, addresses=addresses, say=_say
-    ) as under_way:
+    access = Access(context=wanted.context, kubeconfig=wanted.kubeconfig)
+    transport: Transport = api.transport() if kubectl is None else ClusterTransport(access)
+    with recording(wanted.db, transport, wanted.namespace, kubectl=kubectl, addresses=addresses, say=_say) as under_way:
         under_way.store.set_meta("target", f"{wanted.namespace}/{wanted.target}")
         if wanted.sample and kubectl is not None:
             pod = wanted.sample_from.removeprefix("pod/")
@@ -145,7 +151,7 @@ def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
         return
     if not sys.stdin.isatty():
         raise UsageError("no terminal to ask on: give --yes with --act to do it")
-    if not typer.confirm("Go on?", err=True):
+    if not click.confirm("Go on?", err=True):
         raise UsageError("nothing was done")
 
 
@@ -157,14 +163,14 @@ def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
     from svcpath.reports.views.timeline import document
 
     timeline, gaps = load([wanted.db])
-    typer.echo(render(document(timeline_report(timeline, gaps))))
+    click.echo(render(document(timeline_report(timeline, gaps))))
     all_of_them = answers(timeline, names)
     chosen = [one for one in all_of_them if wanted.scenario in ("all", str(one.number))]
     for one in chosen:
-        typer.echo(_line(one))
+        click.echo(_line(one))
     if not over:
-        typer.echo("the drain was not over when the watch ended")
-    typer.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
+        click.echo("the drain was not over when the watch ended")
+    click.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
     if any(one.answer is QuestionStatus.FAIL for one in chosen):
         return ExitCode.BAD
     observed = any(one.answer is not QuestionStatus.NOT_OBSERVED for one in chosen)
@@ -186,4 +192,4 @@ def _line(one: Answered) -> str:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    click.echo(text, err=True)

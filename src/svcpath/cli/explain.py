@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-import typer
-
 from svcpath.cli import output
+from svcpath.cli.command import Argument, Option
 from svcpath.errors import UnknownTarget, UsageError
 
 HELP = """\
@@ -19,8 +18,8 @@ Print what a code means, or the hypotheses of an error text in order with the co
 
 
 def explain(
-    what: Annotated[str, typer.Argument(metavar='CODE|"ERROR TEXT"', help="A code (SP403) or an error text.")] = "",
-    every: Annotated[bool, typer.Option("--list", help="List all codes.")] = False,
+    what: Annotated[str, Argument(metavar='CODE|"ERROR TEXT"', help="A code (SP403) or an error text.")] = "",
+    every: Annotated[bool, Option("--list", help="List all codes.")] = False,
 ) -> int:
     from svcpath.evidence.facts.request import Request
     from svcpath.findings.symptoms import recognise, symptoms

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import msgspec
-import typer
 
 from svcpath import durations
+from svcpath.cli.command import Argument, Option
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.source import Source
 
@@ -21,58 +22,56 @@ if TYPE_CHECKING:
 
 Target = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="[TARGET]",
         help="svc/NAME, NAME or NAME.NAMESPACE",
-        autocompletion=lambda ctx, incomplete: complete_services(ctx, incomplete),
+        completion=lambda ctx, incomplete: complete_services(ctx, incomplete),
     ),
 ]
 Namespace = Annotated[
     str,
-    typer.Option(
+    Option(
         "-n",
         "--namespace",
         help="Namespace of the Service.",
-        autocompletion=lambda ctx, incomplete: complete_namespaces(ctx, incomplete),
+        completion=lambda ctx, incomplete: complete_namespaces(ctx, incomplete),
     ),
 ]
 Client = Annotated[
     str,
-    typer.Option(
+    Option(
         "--from",
         help="Where the connection comes from: pod/NAME or node/NAME.",
-        autocompletion=lambda ctx, incomplete: complete_clients(ctx, incomplete),
+        completion=lambda ctx, incomplete: complete_clients(ctx, incomplete),
     ),
 ]
-Container = Annotated[str, typer.Option("-c", "--container", help="Container of the client Pod.")]
-Context = Annotated[str, typer.Option("--context", help="Context of the kubeconfig (default: the current one).")]
-Kubeconfig = Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
-AsUser = Annotated[str, typer.Option("--as", help="Act as this user (impersonation), e.g. to see what it may see.")]
-Timeout = Annotated[str, typer.Option("--timeout", help="Time for all looks together: 90, 60s, 2m.")]
-NoExec = Annotated[bool, typer.Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
-AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Look at every node, not the client's alone.")]
-Thorough = Annotated[bool, typer.Option("--thorough", help="Connect also where earlier answers decide already.")]
+Container = Annotated[str, Option("-c", "--container", help="Container of the client Pod.")]
+Context = Annotated[str, Option("--context", help="Context of the kubeconfig (default: the current one).")]
+Kubeconfig = Annotated[str, Option("--kubeconfig", help="Kubeconfig file (default: KUBECONFIG, ~/.kube/config).")]
+AsUser = Annotated[str, Option("--as", help="Act as this user (impersonation), e.g. to see what it may see.")]
+Timeout = Annotated[str, Option("--timeout", help="Overall timeout: 90, 60s, 2m.")]
+NoExec = Annotated[bool, Option("--no-exec", help="Run nothing in any container: API objects and logs alone.")]
+AllNodes = Annotated[bool, Option("--all-nodes", help="Look at every node, not the client's alone.")]
+Thorough = Annotated[bool, Option("--thorough", help="Connect also where earlier answers decide already.")]
 EachNode = Annotated[
-    bool, typer.Option("--from-each-node", help="Connect from every node's network too: which nodes are hit.")
+    bool, Option("--from-each-node", help="Connect from every node's network too: which nodes are hit.")
 ]
 UntilFault = Annotated[
-    str, typer.Option("--until-fault", metavar="TIME", help="Repeat the connections until one fails, e.g. 10m.")
+    str, Option("--until-fault", metavar="TIME", help="Repeat the connections until one fails, e.g. 10m.")
 ]
 AllowNodePod = Annotated[
-    bool, typer.Option("--allow-node-pod", help="Where a node has no agent Pod: run a short-lived one, then remove it.")
+    bool, Option("--allow-node-pod", help="Where a node has no agent Pod: run a short-lived one, then remove it.")
 ]
-NodeImage = Annotated[str, typer.Option("--node-image", help="Image of the node Pod; it needs sh, iptables and nft.")]
+NodeImage = Annotated[str, Option("--node-image", help="Image of the node Pod; it needs sh, iptables and nft.")]
 AllowDebug = Annotated[
     bool,
-    typer.Option(
-        "--allow-debug-container", help="Where a container has no shell: add one beside it (it stays listed)."
-    ),
+    Option("--allow-debug-container", help="Where a container has no shell: add one beside it (it stays listed)."),
 ]
-DebugImage = Annotated[str, typer.Option("--debug-image", help="Image of the debug container.")]
-MaxProbes = Annotated[int, typer.Option("--max-probes", min=0, help="Connections that may be tried.")]
+DebugImage = Annotated[str, Option("--debug-image", help="Image of the debug container.")]
+MaxProbes = Annotated[int, Option("--max-probes", min=0, help="Connections that may be tried.")]
 Evidence = Annotated[
     list[Path] | None,
-    typer.Option("--evidence", help="A file, folder or bundle of evidence; may be given several times."),
+    Option("--evidence", help="A file, folder or bundle of evidence; may be given several times."),
 ]
 
 
@@ -186,7 +185,7 @@ def audit(source: ClusterSource) -> str:
     return f"execs done: {len(done)} ({listed}{more}){added}"
 
 
-def _listed(context: typer.Context, kind: Kind, namespace: str) -> list[str]:
+def _listed(context: click.Context, kind: Kind, namespace: str) -> list[str]:
     """Names for the shell's completion; nothing when the cluster does not answer at once."""
     from svcpath.errors import SvcpathError
 
@@ -202,16 +201,16 @@ def _listed(context: typer.Context, kind: Kind, namespace: str) -> list[str]:
     return sorted(one.value.name for one in found if one.value is not None)
 
 
-def complete_namespaces(context: typer.Context, incomplete: str) -> list[str]:
+def complete_namespaces(context: click.Context, incomplete: str) -> list[str]:
     return [name for name in _listed(context, Kind.NAMESPACE, "") if name.startswith(incomplete)]
 
 
-def complete_services(context: typer.Context, incomplete: str) -> list[str]:
+def complete_services(context: click.Context, incomplete: str) -> list[str]:
     names = _listed(context, Kind.SERVICE, context.params.get("namespace") or "")
     return [f"svc/{name}" for name in names if f"svc/{name}".startswith(incomplete)]
 
 
-def complete_clients(context: typer.Context, incomplete: str) -> list[str]:
+def complete_clients(context: click.Context, incomplete: str) -> list[str]:
     names = _listed(context, Kind.POD, context.params.get("namespace") or "")
     return [f"pod/{name}" for name in names if f"pod/{name}".startswith(incomplete)]
 

@@ -42,7 +42,7 @@ def parse(given: list[str] | None) -> tuple[Output, ...]:
         if "=" in text and not path:
             raise UsageError(f"-o {text}: name a file after the =")
         outputs.append(Output(form, Path(path) if path and path != "-" else None))
-    if sum(1 for one in outputs if one.path is None) > 1:
+    if sum(1 for wanted in outputs if wanted.path is None) > 1:
         raise UsageError("only one -o can go to standard output; give the others a file: -o json=report.json")
     return tuple(outputs)
 
@@ -54,26 +54,26 @@ def write(
     page: Callable[[], Document] | None = None,
 ) -> None:
     """Write one result in each of its forms. ``page`` is the long Document, with all there is to open."""
-    for one in outputs:
-        if one.form == "json":
+    for wanted in outputs:
+        if wanted.form == "json":
             content = raw()
         else:
-            told = page() if page is not None and one.form in LONG else document()
-            content = _rendered(one, told).encode("utf-8", "replace")
-        if one.path is None:
+            shown = page() if page is not None and wanted.form in LONG else document()
+            content = _rendered(wanted, shown).encode("utf-8", "replace")
+        if wanted.path is None:
             sys.stdout.flush()
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
             continue
         try:
-            one.path.write_bytes(content)
+            wanted.path.write_bytes(content)
         except OSError as error:
-            raise EvidenceError(f"can't write {one.path}: {error.strerror}") from error
+            raise EvidenceError(f"can't write {wanted.path}: {error.strerror}") from error
 
 
-def _rendered(one: Output, document: Document) -> str:
+def _rendered(wanted: Output, document: Document) -> str:
     """Renderers are loaded when their form is asked for."""
-    match one.form:
+    match wanted.form:
         case "html":
             from svcpath.reports.renderers import html
 
@@ -93,11 +93,14 @@ def _rendered(one: Output, document: Document) -> str:
         case _:
             from svcpath.reports.renderers import terminal
 
-            return terminal.render(document, colour=_colour(one))
+            return terminal.render(document, colour=_colour(wanted))
 
 
-def _colour(one: Output) -> bool:
+def _colour(wanted: Output) -> bool:
     """Colour on a terminal only, and never with NO_COLOR (no-color.org)."""
     return (
-        one.path is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        wanted.path is None
+        and sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
     )

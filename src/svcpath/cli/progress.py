@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import typer
+import click
 
 
 def progress() -> Callable[[str], None]:
@@ -13,6 +13,6 @@ def progress() -> Callable[[str], None]:
     started = time.monotonic()
 
     def say(line: str) -> None:
-        typer.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
+        click.echo(f"{time.monotonic() - started:6.1f} s  {line}", err=True)
 
     return say

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from svcpath.cli import output
+from svcpath.cli.command import Argument, Option
 from svcpath.errors import EvidenceError
 
 HELP = """\
@@ -17,12 +16,12 @@ Turn a saved JSON result (diagnose, resolve, dataplane drift, ...) into other fo
 
 
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result written by -o json.")],
+    file: Annotated[Path, Argument(metavar="FILE.json", help="A result written by -o json.")],
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Every finding with its evidence.")] = False,
 ) -> int:
     from svcpath.reports.contracts import read
     from svcpath.reports.report import encode

@@ -8,9 +8,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from svcpath.cli import live, output
+from svcpath.cli.command import Argument, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.errors import EvidenceError, UsageError
 
@@ -21,7 +20,7 @@ HELP = """\
 svcpath resolve echo-server.service-ops.svc.cluster.local --resolver all --evidence ./incident
 
 Show what an application's own resolver makes of a name: each query in order, its answer, the rule that led on, and the
-error the application sees. With --resolver all, who resolves it and who does not, where they part, and what would mend
+error the application sees. With --resolver all, who resolves it and who does not, where they diverge, and what would fix
 it. Answers come from the evidence (recorded answers, Corefile and objects) or from a live server (--server). Without
 either the cluster of the current context is asked: the Pod's files (--from), the Corefile and the objects.
 
@@ -30,33 +29,33 @@ Exit code: 0 resolves, 1 fails (with several: one that searches fails), 2 usage,
 
 def resolve(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Names as the application writes them.")
+        list[str] | None, Argument(metavar="NAME...", help="Names as the application writes them.")
     ] = None,
     resolver: Annotated[
-        str, typer.Option("--resolver", help="musl, glibc, go, jvm, c-ares, node-resolve4, ... or all.")
+        str, Option("--resolver", help="musl, glibc, go, jvm, c-ares, node-resolve4, ... or all.")
     ] = "",
     evidence: live.Evidence = None,
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", help="Recorded answers: a header line names the columns (name type rcode answer)."),
+        Option("--answers", help="Recorded answers: a header line names the columns (name type rcode answer)."),
     ] = None,
-    server: Annotated[str, typer.Option("--server", help="Ask this DNS server (IP or IP:PORT) instead.")] = "",
-    client: Annotated[str, typer.Option("--from", help="Whose resolv.conf: pod/NAME.")] = "",
+    server: Annotated[str, Option("--server", help="Ask this DNS server (IP or IP:PORT) instead.")] = "",
+    client: Annotated[str, Option("--from", help="Whose resolv.conf: pod/NAME.")] = "",
     container: live.Container = "",
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of that Pod.")] = "",
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace of that Pod.")] = "",
     context: live.Context = "",
     kubeconfig: live.Kubeconfig = "",
     impersonate: live.AsUser = "",
     timeout: live.Timeout = "60s",
     no_exec: live.NoExec = False,
     replay: Annotated[
-        Path | None, typer.Option("--replay", help="Replay recorded runs of real resolvers (.jsonl, .gz too).")
+        Path | None, Option("--replay", help="Replay recorded runs of real resolvers (.jsonl, .gz too).")
     ] = None,
     outputs: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
+        Option("-o", "--output", metavar="FORMAT[=FILE]", help=output.HELP),
     ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every resolver's queries.")] = False,
+    verbose: Annotated[bool, Option("-v", "--verbose", help="Every resolver's queries.")] = False,
 ) -> int:
     from svcpath import api
     from svcpath.evidence.sources.memory import BytesSource
@@ -88,12 +87,12 @@ def _exit(result: ResolveReport) -> ExitCode:
     """Undecided if something is open, bad if a resolver fails that was asked for or that searches."""
     code = ExitCode.GOOD
     for name in result.names:
-        for one in name.resolvers:
-            if len(name.resolvers) > 1 and one.resolver in NEVER_SEARCH:
+        for resolver in name.resolvers:
+            if len(name.resolvers) > 1 and resolver.resolver in NEVER_SEARCH:
                 continue
-            if one.outcome is None:
+            if resolver.outcome is None:
                 code = ExitCode.UNDECIDED if code is ExitCode.GOOD else code
-            elif not one.outcome.resolves:
+            elif not resolver.outcome.resolves:
                 return ExitCode.BAD
     return code
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+import click
 
+from svcpath.cli.command import Argument, Group, Option
 from svcpath.cli.exits import ExitCode
 from svcpath.cli.seconds import seconds
 from svcpath.errors import UsageError
 
-app = typer.Typer(
-    name="rollout", help="Wait until a rollout is really over.", no_args_is_help=True, rich_markup_mode=None
-)
+app = Group(name="rollout", help="Wait until a rollout is really over.", no_args_is_help=True)
 
 WAIT = """\
 svcpath rollout wait deploy/web -n shop
@@ -23,42 +22,42 @@ than what kubectl rollout status reports.
 Exit code: 0 over, 1 not over within --timeout, 3 over but connections could not be observed, 4 cluster unreadable."""
 
 
-@app.callback()
-def _root() -> None:
-    """A group, so that ``wait`` keeps its name while it is alone."""
-
-
 @app.command("wait", help=WAIT)
 def wait(
-    target: Annotated[str, typer.Argument(metavar="deploy/NAME")],
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the Deployment.")] = "default",
-    context: Annotated[str, typer.Option("--context", help="Context of the kubeconfig.")] = "",
-    kubeconfig: Annotated[str, typer.Option("--kubeconfig", help="Kubeconfig file.")] = "",
+    target: Annotated[str, Argument(metavar="deploy/NAME")],
+    namespace: Annotated[str, Option("-n", "--namespace", help="Namespace (default: the context's).")] = "",
+    context: Annotated[str, Option("--context", help="Context of the kubeconfig.")] = "",
+    kubeconfig: Annotated[str, Option("--kubeconfig", help="Kubeconfig file.")] = "",
     timeout: Annotated[
-        float, typer.Option("--timeout", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m.")
+        float, Option("--timeout", parser=seconds, metavar="TIME", help="Seconds, or 90s, 10m.")
     ] = 600.0,
 ) -> int:
     from svcpath.drain import rollout
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.drain.cluster import ClusterTransport
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
-    kubectl = KubectlTransport(cluster_options(context, kubeconfig))
-    found = rollout.wait(kubectl, namespace, name, timeout=timeout, say=lambda text: typer.echo(text, err=True))
+    namespace = home(namespace, context, kubeconfig)
+    cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
+    try:
+        found = rollout.wait(cluster, namespace, name, timeout=timeout, say=lambda text: click.echo(text, err=True))
+    finally:
+        cluster.close()
     if not found.over or found.reported is None or found.pods_gone is None:
         left = f"old Pods left: {', '.join(found.left)}" if found.left else "the new Pods are not available"
-        typer.echo(f"NOT OVER after {timeout:g} s: {left}")
+        click.echo(f"NOT OVER after {timeout:g} s: {left}")
         return ExitCode.BAD
     later = found.pods_gone - found.reported
-    typer.echo(
+    click.echo(
         f"OVER: reported complete at {found.reported:.1f} s, old Pods gone at {found.pods_gone:.1f} s ({later:.1f} s later)"
     )
     if not found.observed:
-        typer.echo(f"connections to old Pods: not observed ({found.why})")
+        click.echo(f"connections to old Pods: not observed ({found.why})")
         return ExitCode.UNDECIDED
     gone = found.connections_gone if found.connections_gone is not None else found.pods_gone
-    typer.echo(f"connections to old Pods: at most {found.most_connections}, none since {gone:.1f} s")
+    click.echo(f"connections to old Pods: at most {found.most_connections}, none since {gone:.1f} s")
     return ExitCode.GOOD
 
 
@@ -70,3 +69,10 @@ def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:
     if context:
         chosen += ["--context", context]
     return tuple(chosen)
+
+
+def home(namespace: str, context: str, kubeconfig: str) -> str:
+    """The namespace that is meant: the context's where none is given. Raises UsageError, SourceUnavailable."""
+    from svcpath.evidence.sources.kubeconfig import login
+
+    return namespace or login(kubeconfig, context).namespace

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import typer
+import click
 
 from svcpath import durations
 from svcpath.errors import UsageError
 
 
 def seconds(text: str | float) -> float:
-    """Seconds of an option (a default is seconds already). Raises typer.BadParameter."""
+    """Seconds of an option (a default is seconds already). Raises click.BadParameter."""
     return at_least(0.0)(text)
 
 
@@ -24,6 +24,6 @@ def at_least(least: float) -> Callable[[str | float], float]:
         try:
             return durations.seconds(text, least=least)
         except UsageError as error:
-            raise typer.BadParameter(str(error)) from error
+            raise click.BadParameter(str(error)) from error
 
     return parse

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcpath.drain import kube
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.endurance import LoadPlan, endure
 from svcpath.drain.grid.cells import CELLS, GridCell
 from svcpath.drain.grid.compare import compare, record
@@ -16,6 +18,7 @@ from svcpath.drain.scenarios import SCENARIOS, Scenario
 from svcpath.drain.scenarios.variant import ScenarioVariant
 from svcpath.drain.stage import DrainStage, ScenarioResult
 from svcpath.drain.transport import KubectlTransport
+from svcpath.evidence.sources.kube_client import Access
 from svcpath.reports.drain import CellRecord, LoadRecord, ScenarioRecord
 
 SPACE = "svcpath-drain"
@@ -37,6 +40,7 @@ def load(kubectl: KubectlTransport, image: str, wanted: LoadPlan, say: Callable[
 
 def scenarios(
     kubectl: KubectlTransport,
+    access: Access,
     image: str,
     chosen: Sequence[int],
     say: Callable[[str], None],
@@ -45,10 +49,14 @@ def scenarios(
 ) -> tuple[ScenarioRecord, ...]:
     """Each of the chosen scenarios in its variants (or those named), one after another."""
     records = []
-    with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
+    with (
+        kube.namespace(kubectl, SPACE),
+        kube.api(kubectl) as api,
+        contextlib.closing(ClusterTransport(access)) as cluster,
+    ):
         kube.apply(kubectl, [kube.scripts_map(SPACE), kube.client_pod(SPACE, image)])
         api.ready_pods(SPACE, "app=drain-client", 1)
-        stage = DrainStage(kubectl, api, SPACE, image, say, outside)
+        stage = DrainStage(kubectl, api, cluster, SPACE, image, say, outside)
         for number in chosen:
             each = SCENARIOS[number]
             for one in each.variants:

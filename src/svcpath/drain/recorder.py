@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import urllib.parse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,8 @@ _KINDS = {
     "replicasets": ("apps/v1", "ReplicaSet"),
     "events": ("v1", "Event"),
 }
+#: Objects of one page of a list.
+_PAGE = 500
 _BACKOFF = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -85,13 +88,18 @@ class Follower:
 
     def _list(self, gap: WatchGap | None) -> str:
         wall, mono = time.time(), time.monotonic()
-        found = json.loads(self.transport.get(self.path))
+        found = json.loads(self.transport.get(f"{self.path}?limit={_PAGE}"))
         version = str(found["metadata"]["resourceVersion"])
+        items = list(found.get("items") or ())
+        while following := found["metadata"].get("continue"):
+            query = urllib.parse.urlencode({"limit": _PAGE, "continue": following})
+            found = json.loads(self.transport.get(f"{self.path}?{query}"))
+            items.extend(found.get("items") or ())
         api_version, kind = _KINDS[self.resource]
         alive = self.store.alive(self.resource)
         changes = []
         listed = set()
-        for item in found.get("items") or ():
+        for item in items:
             item.setdefault("apiVersion", api_version)
             item.setdefault("kind", kind)
             uid = item["metadata"].get("uid", "")

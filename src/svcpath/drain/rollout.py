@@ -8,18 +8,32 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import quote
 
-from svcpath.drain.transport import KubectlTransport
 from svcpath.errors import FormatError, SourceUnavailable, UnknownTarget
 from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.formats import procnet
 from svcpath.evidence.formats import text as texts
+from svcpath.evidence.sources.kube_client import ApiTrouble
+from svcpath.evidence.sources.kube_exec import Executed
 
 #: What exec says about a container that has ended already: then its connections have, too.
 _OVER = ("not found", "not running", "stopped", "is not created or running", "completed pod", "does not exist")
+
+
+class ClusterReader(Protocol):
+    """What is asked of the cluster; ClusterTransport is one. Raises ApiTrouble."""
+
+    def get(self, path: str) -> bytes: ...
+
+    def execute(self, namespace: str, pod: str, container: str, command: Sequence[str], seconds: float) -> Executed: ...
+
+
+class _Ended(Exception):
+    """The container has ended, or its Pod is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +66,13 @@ def is_complete(deployment: dict[str, Any]) -> bool:
     )
 
 
-def old_pods(kubectl: KubectlTransport, namespace: str, deployment: dict[str, Any]) -> list[dict[str, Any]]:
+def old_pods(cluster: ClusterReader, namespace: str, deployment: dict[str, Any]) -> list[dict[str, Any]]:
     """Pods of the Deployment that are leaving, or belong to an earlier template."""
     labels = (deployment["spec"].get("selector") or {}).get("matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    pods = kubectl.json("-n", namespace, "pods", "-l", selector)["items"]
-    sets = kubectl.json("-n", namespace, "replicasets", "-l", selector)["items"]
+    query = f"namespaces/{namespace}/{{}}?labelSelector={quote(selector)}"
+    pods = json.loads(cluster.get(f"/api/v1/{query.format('pods')}"))["items"]
+    sets = json.loads(cluster.get(f"/apis/apps/v1/{query.format('replicasets')}"))["items"]
     uid = deployment["metadata"]["uid"]
     mine = [
         one for one in sets if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or ())
@@ -80,34 +95,44 @@ def old_pods(kubectl: KubectlTransport, namespace: str, deployment: dict[str, An
     return found
 
 
-def established(kubectl: KubectlTransport, namespace: str, pod: dict[str, Any]) -> int:
+def established(cluster: ClusterReader, namespace: str, pod: dict[str, Any]) -> int:
     """Connections from outside that stand in a Pod: ESTABLISHED, to a port it listens on, not from itself.
 
-    Raises SourceUnavailable when the Pod can't be looked into.
+    Raises SourceUnavailable when the Pod can't be looked into, _Ended when there is nothing left to look into.
     """
-    container = pod["spec"]["containers"][0]["name"]
-    raw = kubectl.ok(
-        "-n", namespace, "exec", pod["metadata"]["name"], "-c", container, "--", "cat", "/proc/net/tcp", "/proc/net/tcp6",
-        timeout=15,
-    )  # fmt: skip
+    name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+    try:
+        done = cluster.execute(namespace, name, container, ("cat", "/proc/net/tcp", "/proc/net/tcp6"), 15)
+    except ApiTrouble as error:
+        # 400: the Pod has completed; the container is one of its own.
+        if error.status in (400, 404):
+            raise _Ended from error
+        raise
+    if done.trouble is not None and any(word in str(done.trouble) for word in _OVER):
+        raise _Ended
+    # A node without IPv6 has no tcp6, and cat says so.
+    if done.trouble is not None or not done.out:
+        why = str(done.trouble or done.err.decode("utf-8", "replace").strip() or f"exit {done.code}")
+        raise SourceUnavailable(f"exec in {name}: {why}")
+    raw = done.out
     try:
         items = procnet.read_procnet(texts.decode(raw))
     except FormatError as error:
         raise SourceUnavailable(f"/proc/net/tcp of {pod['metadata']['name']}: {error}") from error
-    sockets = [each for item in items if isinstance(item.value, SocketTable) for each in item.value.sockets]
-    listening = {each.local_port for each in sockets if each.state == "LISTEN"}
+    sockets = [socket for item in items if isinstance(item.value, SocketTable) for socket in item.value.sockets]
+    listening = {socket.local_port for socket in sockets if socket.state == "LISTEN"}
     return sum(
         1
-        for each in sockets
-        if each.state == "ESTABLISHED"
-        and each.local_port in listening
-        and not (each.remote_address or "").startswith("127.")
-        and each.remote_address != "::1"
+        for socket in sockets
+        if socket.state == "ESTABLISHED"
+        and socket.local_port in listening
+        and not (socket.remote_address or "").startswith("127.")
+        and socket.remote_address != "::1"
     )
 
 
 def wait(
-    kubectl: KubectlTransport,
+    cluster: ClusterReader,
     namespace: str,
     name: str,
     *,
@@ -122,23 +147,27 @@ def wait(
     most = 0
     observed, why = True, ""
     while True:
-        done = kubectl.run("-n", namespace, "get", "deployment", name, "-o", "json")
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise (UnknownTarget if "NotFound" in said else SourceUnavailable)(said or f"deployment {name}")
-        deployment = json.loads(done.stdout)
+        try:
+            deployment = json.loads(cluster.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{quote(name)}"))
+        except ApiTrouble as error:
+            if error.status != 404:
+                raise
+            raise UnknownTarget(
+                f"no Deployment {name} in namespace {namespace}: kubectl -n {namespace} get deploy"
+            ) from error
         at = time.monotonic() - begun
         if reported is None and is_complete(deployment):
             reported = at
             say(f"+{at:.1f} s  the rollout is reported complete")
-        left = old_pods(kubectl, namespace, deployment)
+        left = old_pods(cluster, namespace, deployment)
         count = 0
         for pod in left:
             try:
-                count += established(kubectl, namespace, pod)
+                count += established(cluster, namespace, pod)
+            except _Ended:
+                continue
             except SourceUnavailable as error:
-                if not any(word in str(error) for word in _OVER):
-                    observed, why = False, str(error)
+                observed, why = False, str(error)
         most = max(most, count)
         at = time.monotonic() - begun
         if count or not left:

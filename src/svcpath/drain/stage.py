@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from svcpath.drain import kube, workload
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.kube import Api
 from svcpath.drain.outside import Outside
 from svcpath.drain.sampler import whole
@@ -41,6 +42,7 @@ class DrainStage:
 
     kubectl: KubectlTransport
     api: Api
+    cluster: ClusterTransport
     space: str
     image: str
     say: Callable[[str], None]

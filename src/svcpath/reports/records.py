@@ -169,7 +169,7 @@ class BackendRow(Record, frozen=True, kw_only=True):
     tables: tuple[InTable, ...]
 
 
-class NodePlane(Record, frozen=True, kw_only=True):
+class NodeOutcomes(Record, frozen=True, kw_only=True):
     """A node whose table was read: what a Pod's new connection meets at each cluster address of the Service."""
 
     node: str
@@ -188,4 +188,4 @@ class Report(Record, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
     path: tuple[Hop, ...] = ()
     backends: tuple[BackendRow, ...] = ()
-    planes: tuple[NodePlane, ...] = ()
+    planes: tuple[NodeOutcomes, ...] = ()

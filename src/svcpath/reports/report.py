@@ -83,7 +83,7 @@ def report(diagnosis: Diagnosis) -> Report:
         ),
         backends=tuple(_backend(row) for row in diagnosis.path.backends.rows),
         planes=tuple(
-            records.NodePlane(node=node.node, mode=node.mode, frontends=dict(node.outcomes))
+            records.NodeOutcomes(node=node.node, mode=node.mode, frontends=dict(node.outcomes))
             for node in diagnosis.path.backends.nodes
         ),
     )

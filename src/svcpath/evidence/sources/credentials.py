@@ -200,7 +200,7 @@ def _request(plugin: ExecPlugin, cluster: Cluster, terminal: bool) -> dict[str, 
         if not authority and cluster.certificate_authority:
             content = _content("", cluster.certificate_authority, "certificate-authority")
             authority = base64.b64encode(content).decode()
-        told = {
+        known = {
             "server": cluster.server,
             "tls-server-name": cluster.tls_server_name,
             "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify,
@@ -215,7 +215,7 @@ def _request(plugin: ExecPlugin, cluster: Cluster, terminal: bool) -> dict[str, 
                 None,
             ),
         }
-        spec["cluster"] = {key: value for key, value in told.items() if value}
+        spec["cluster"] = {key: value for key, value in known.items() if value}
     return {"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec}
 
 

@@ -189,7 +189,7 @@ class ClusterSource:
         return self._run(self._nodes.agents())
 
     def forget_nodes(self) -> None:
-        """Look at nodes anew from now on: a table that was read before a failure does not show it."""
+        """Look at nodes again from now on: a table that was read before a failure does not show it."""
         self._loop.call_soon_threadsafe(self._nodes.forget)
 
     @property

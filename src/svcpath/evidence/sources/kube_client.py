@@ -11,7 +11,7 @@ import asyncio
 import email.utils
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -186,6 +186,30 @@ class KubeClient:
         except OSError as error:
             raise ApiTrouble(f"the API server {self.server} can't be reached: {error}") from error
 
+    async def lines(self, path: str, query: Sequence[tuple[str, str]] = ()) -> AsyncIterator[bytes]:
+        """The lines of a watch or of a log that is followed, each with its end, until the server ends it. Raises ApiTrouble.
+
+        There is no limit in time: a watch is silent as long as nothing changes.
+        """
+        import aiohttp
+
+        url = self.server + path + ("?" + urlencode(query) if query else "")
+        self.calls.append(Call("GET", path))
+        data = b""
+        try:
+            async with self._open().session.get(url, headers=await self._headers(), **self._open().options) as response:
+                self._clock(response.headers.get("Date", ""))
+                if response.status >= 400:
+                    raise ApiTrouble(_message(response.status, await _bounded(response, path)), status=response.status)
+                async for chunk in response.content.iter_any():
+                    *whole, data = (data + chunk).split(b"\n")
+                    for line in whole:
+                        yield line + b"\n"
+        except aiohttp.ClientPayloadError as error:
+            raise ApiTrouble("the API server's answer was cut off") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ApiTrouble(f"the API server {self.server} can't be reached: {_short(error)}") from error
+
     async def execute(
         self,
         namespace: str,
@@ -285,12 +309,12 @@ class KubeClient:
 
 
 async def _bounded(response: Any, path: str) -> bytes:
-    held = bytearray()
+    data = bytearray()
     async for chunk in response.content.iter_chunked(1 << 18):
-        held += chunk
-        if len(held) > MAX_BODY:
+        data += chunk
+        if len(data) > MAX_BODY:
             raise ApiTrouble(f"{path}: more than {MAX_BODY // 1024 // 1024} MiB in one answer", Reason.LIMIT)
-    return bytes(held)
+    return bytes(data)
 
 
 _WORDS = {
@@ -305,14 +329,14 @@ _WORDS = {
 
 
 def _message(status: int, content: bytes) -> str:
-    said = ""
+    text = ""
     if content:
         try:
-            said = msgspec.json.decode(content, type=ApiStatus).message
+            text = msgspec.json.decode(content, type=ApiStatus).message
         except msgspec.MsgspecError:
-            said = ""
+            text = ""
     words = _WORDS.get(status, f"the API server answered {status}")
-    return f"{words}: {said[:300]}" if said else words
+    return f"{words}: {text[:300]}" if text else words
 
 
 def _short(error: Exception) -> str:

@@ -127,6 +127,11 @@ def login(kubeconfig: str = "", context: str = "", environment: Mapping[str, str
     if not there:
         if not context and (ACCOUNT / "token").exists() and environment.get("KUBERNETES_SERVICE_HOST"):
             return _in_pod(environment)
+        if environment.get("KUBECONFIG"):
+            raise SourceUnavailable(
+                f"KUBECONFIG names no file that exists ({environment['KUBECONFIG']}): set it to one that does, "
+                "or give files or folders with --evidence PATH"
+            )
         raise UsageError("no evidence and no kubeconfig: give files or folders with --evidence PATH, or set KUBECONFIG")
     return _chosen([_read(path) for path in there], context)
 

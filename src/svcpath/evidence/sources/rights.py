@@ -1,4 +1,4 @@
-"""What the current account may do, by the API server's own word (SelfSubjectAccessReview), and what each lack costs."""
+"""What the current account may do, by the API server's own word (SelfSubjectAccessReview), and what each missing permission costs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rights(namespace: str, client_namespace: str = "") -> tuple[Right, ...]:
         Right("list", "pods", namespace=namespace, cost="selector, readiness and named ports not looked at"),
         Right("get", "pods", namespace=client, cost="the client's node and container are unknown"),
         Right("list", "pods", namespace="kube-system", cost="no node's table: kube-proxy's Pods can't be found"),
-        Right("list", "events", namespace=namespace, cost="why a Pod is not ready is told less well"),
+        Right("list", "events", namespace=namespace, cost="why a Pod is not ready is explained less well"),
         Right("list", "nodes", cost="policies by node and zone, dead nodes not looked at"),
         Right("list", "namespaces", cost="NetworkPolicies that select namespaces can't be judged"),
         Right("list", "networkpolicies", "networking.k8s.io", namespace=namespace, cost="policies not looked at"),
@@ -58,7 +58,9 @@ def rights(namespace: str, client_namespace: str = "") -> tuple[Right, ...]:
         Right("list", "daemonsets", "apps", namespace=namespace, cost="rollouts not looked at"),
         Right("list", "poddisruptionbudgets", "policy", namespace=namespace, cost="disruption budgets not looked at"),
         Right("get", "configmaps", name="coredns", namespace="kube-system", cost="Corefile not checked"),
-        Right("get", "configmaps", name="kube-proxy", namespace="kube-system", cost="mode is told by the tables alone"),
+        Right(
+            "get", "configmaps", name="kube-proxy", namespace="kube-system", cost="mode is known from the tables alone"
+        ),
         Right("get", "pods", subresource="log", namespace="kube-system", cost="logs of kube-proxy and CoreDNS unread"),
         *(
             Right(verb, "pods", subresource="exec", namespace=where, cost=cost, file="exec")

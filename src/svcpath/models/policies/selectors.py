@@ -43,7 +43,7 @@ def _requirement_holds(requirement: LabelSelectorRequirement, labels: Mapping[st
             return False
 
 
-class Difference(msgspec.Struct, frozen=True):
+class LabelDifference(msgspec.Struct, frozen=True):
     """One selector term that a set of labels does not meet.
 
     ``actual`` is the label's value, None when the key is missing. ``elsewhere`` is a key of the labels that carries the
@@ -57,7 +57,7 @@ class Difference(msgspec.Struct, frozen=True):
     elsewhere: str | None = None
 
 
-def differences(selector: Mapping[str, str], labels: Mapping[str, str]) -> tuple[Difference, ...]:
+def differences(selector: Mapping[str, str], labels: Mapping[str, str]) -> tuple[LabelDifference, ...]:
     """The selector terms that ``labels`` does not meet, in selector order."""
     missed = []
     for key, wanted in selector.items():
@@ -72,7 +72,7 @@ def differences(selector: Mapping[str, str], labels: Mapping[str, str]) -> tuple
                     (other for other, value in sorted(labels.items()) if value == wanted and other not in selector),
                     None,
                 )
-        missed.append(Difference(key, wanted, actual, elsewhere))
+        missed.append(LabelDifference(key, wanted, actual, elsewhere))
     return tuple(missed)
 
 

@@ -84,7 +84,7 @@ class BackendRow(msgspec.Struct, frozen=True):
     tables: tuple[InTable, ...]
 
 
-class Frontends(msgspec.Struct, frozen=True):
+class NodeOutcomes(msgspec.Struct, frozen=True):
     """What one node's table does with the Service's cluster addresses: "backends", "reject", "drop" or "none"."""
 
     node: str
@@ -94,7 +94,7 @@ class Frontends(msgspec.Struct, frozen=True):
 
 class Backends(msgspec.Struct, frozen=True):
     rows: tuple[BackendRow, ...]
-    nodes: tuple[Frontends, ...]
+    nodes: tuple[NodeOutcomes, ...]
 
 
 def backends(view: Scene) -> Asking[Backends]:
@@ -104,14 +104,14 @@ def backends(view: Scene) -> Asking[Backends]:
         return Backends((), ())
     tables = yield from sockets(view)
     states: list[InTable] = []
-    nodes: list[Frontends] = []
+    nodes: list[NodeOutcomes] = []
     service = view.service
     if service is not None and not service.is_headless and not service.is_external_name:
         slices = [slice_.fact for slice_ in view.slices]
         for node, found in (yield from _planes(view)):
             outcomes, listed_slice = _compared(service, slices, node, found)
             if found.used is not None:
-                nodes.append(Frontends(node.label, found.mode or found.used.table.dialect.value, outcomes))
+                nodes.append(NodeOutcomes(node.label, found.mode or found.used.table.dialect.value, outcomes))
             # Without the slices it is not known what a table should hold.
             states.extend(listed_slice if view.slices or view.slices_reply.absent else ())
     rows = _listed(view, tables, states)

@@ -11,7 +11,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Gap, Status
 from svcpath.findings.shell import scope
-from svcpath.models.policies.selectors import Difference, differences, matches
+from svcpath.models.policies.selectors import LabelDifference, differences, matches
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene, host_port
@@ -152,7 +152,7 @@ def _refusal(view: Scene) -> str:
     return f"connections to {where} are refused by the node's REJECT rule, not by the application"
 
 
-Near = list[tuple[Observation[Pod], tuple[Difference, ...]]]
+Near = list[tuple[Observation[Pod], tuple[LabelDifference, ...]]]
 
 
 def nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
@@ -169,12 +169,12 @@ def nearest(selector: Mapping[str, str], pods: list[Observation[Pod]]) -> Near:
     return [pair for pair in near if len(pair[1]) == fewest][:3]
 
 
-def _slip(near: tuple[Observation[Pod], tuple[Difference, ...]]) -> bool:
+def _slip(near: tuple[Observation[Pod], tuple[LabelDifference, ...]]) -> bool:
     """Whether the labels look like the selector misspelt, and not like those of another application."""
     return all(label.elsewhere or _alike(label) for label in near[1])
 
 
-def _alike(difference: Difference) -> bool:
+def _alike(difference: LabelDifference) -> bool:
     """Whether the label's value looks like a slip of the wanted one: same but for case, a few letters or an ending."""
     if difference.actual is None:
         return False

@@ -1,0 +1,126 @@
+"""The drain's lists and watches through the cluster client of evidence/sources, which logs in as the kubeconfig says.
+
+The client lives on an event loop of its own thread; what is read here waits for it, so that followers stay plain threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from svcpath.drain.transport import Expired, WatchCut
+from svcpath.errors import SourceUnavailable
+from svcpath.evidence.sources.kube_client import Access, ApiTrouble, KubeClient
+from svcpath.evidence.sources.kube_exec import Executed
+from svcpath.evidence.sources.own_loop import OwnLoop
+
+T = TypeVar("T")
+#: Seconds for one request, with a second try.
+_REQUEST = 40.0
+
+
+class ClusterTransport:
+    """A Transport over a KubeClient. Raises SourceUnavailable or UsageError where there is no cluster."""
+
+    def __init__(self, access: Access) -> None:
+        self._loop = OwnLoop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="cluster client", daemon=True)
+        self._thread.start()
+        self._client = KubeClient(access)
+        self._streams: set[asyncio.Task[None]] = set()
+        self._closed = False
+        try:
+            self._run(self._client.connect())
+        except BaseException:
+            self.close()
+            raise
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise SourceUnavailable("the recording has ended")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def get(self, path: str) -> bytes:
+        self._client.extend(_REQUEST)
+        try:
+            return self._run(self._client.get(path))
+        except ApiTrouble as error:
+            if error.status == 410:
+                raise Expired(str(error)) from error
+            raise
+
+    def execute(self, namespace: str, pod: str, container: str, command: Sequence[str], seconds: float) -> Executed:
+        """Run a command in a container. Raises ApiTrouble when it could not be started at all."""
+        self._client.extend(seconds)
+        return self._run(self._client.execute(namespace, pod, container, command, seconds=seconds))
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        lines: queue.SimpleQueue[bytes | ApiTrouble | None] = queue.SimpleQueue()
+        if self._closed:
+            raise WatchCut("the recording has ended")
+        task = self._run(self._begin(path, lines))
+        try:
+            while (line := lines.get()) is not None:
+                if isinstance(line, ApiTrouble):
+                    raise (Expired if line.status == 410 else WatchCut)(str(line)) from line
+                yield line
+        finally:
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(task.cancel)
+        raise WatchCut("the watch ended")
+
+    async def _begin(self, path: str, lines: queue.SimpleQueue[bytes | ApiTrouble | None]) -> asyncio.Task[None]:
+        async def read() -> None:
+            try:
+                async for line in self._client.lines(path):
+                    lines.put(line)
+            except ApiTrouble as error:
+                lines.put(error)
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._streams.discard(task)
+            lines.put(None)
+
+        task = asyncio.ensure_future(read())
+        self._streams.add(task)
+        task.add_done_callback(ended)
+        if self._closed:
+            task.cancel()
+        return task
+
+    def date(self) -> float | None:
+        try:
+            self.get("/version")
+        except (SourceUnavailable, Expired):
+            return None
+        if not self._client.at:
+            return None
+        return datetime.fromisoformat(self._client.at).timestamp()
+
+    def close(self) -> None:
+        """End every stream, then the client; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(5)
+        except TimeoutError:
+            pass  # a server that does not even close is left to the end of the process
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(5)
+            if not self._thread.is_alive():
+                self._loop.close()
+
+    async def _shut(self) -> None:
+        streams = list(self._streams)
+        for task in streams:
+            task.cancel()
+        await asyncio.gather(*streams, return_exceptions=True)
+        await self._client.close()
+        await self._loop.abort_connections()
