@@ -187,10 +187,10 @@ def _laid_over(folder: Path, evidence: dict[str, bytes], over: dict[str, bytes])
 
 def source(files: dict[str, bytes]) -> Source:
     """The files of a case as evidence, with what stands in them as a bundle's lines."""
-    told = {name: files[name] for name in (OBSERVATIONS, NEEDS) if name in files}
-    plain = BytesSource({path: data for path, data in files.items() if path not in told})
-    if not told:
+    bundled = {name: files[name] for name in (OBSERVATIONS, NEEDS) if name in files}
+    plain = BytesSource({path: data for path, data in files.items() if path not in bundled})
+    if not bundled:
         return plain
-    members = {name: Member(len(data), hashlib.sha256(data).hexdigest()) for name, data in told.items()}
+    members = {name: Member(len(data), hashlib.sha256(data).hexdigest()) for name, data in bundled.items()}
     manifest = msgspec.json.encode(Manifest(members=members))
-    return JoinedSource([BundleSource(unpack({MANIFEST: manifest, **told})), plain])
+    return JoinedSource([BundleSource(unpack({MANIFEST: manifest, **bundled})), plain])

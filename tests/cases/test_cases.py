@@ -12,14 +12,14 @@ import pytest
 
 from tests.cases.case import BadCase, Case, cases, read
 from tests.cases.public.case import contains
-from tests.cases.verdicts import DISPROVED, EVIDENCE, HEALTHY, Said, files_of, said
+from tests.cases.verdicts import DISPROVED, EVIDENCE, HEALTHY, CaseVerdict, files_of, verdict_of
 from tests.fixtures import fake_world
 
 CASES = cases()
 WITH_DISPROOF = [case for case in CASES if case.written.disproof and not case.written.disproof.not_run]
 
 
-def _shown(found: Said) -> str:
+def _shown(found: CaseVerdict) -> str:
     codes = ", ".join(f"{code} {'/'.join(sorted(statuses))}" for code, statuses in sorted(found.codes.items()))
     return (
         f"{found.status} at {found.layer} {found.code} ({found.confidence}); findings: {codes or 'none'}\n{found.whole}"
@@ -28,7 +28,7 @@ def _shown(found: Said) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_case_gets_its_verdict_in_its_words(case: Case) -> None:
-    expect, found = case.written.expect, said(case)
+    expect, found = case.written.expect, verdict_of(case)
     assert expect.layer in (case.layer, None)
     wanted = (expect.status, expect.layer, expect.code)
     assert (found.status, found.layer, found.code) == wanted, _shown(found)
@@ -42,7 +42,7 @@ def test_a_case_gets_its_verdict_in_its_words(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_healthy_neighbour_of_a_case_is_healthy(case: Case) -> None:
-    found = said(case, HEALTHY)
+    found = verdict_of(case, HEALTHY)
     assert case.written.expect.code not in found.codes, _shown(found)
     if case.written.budget is not None:
         assert set(found.codes) <= set(case.written.healthy.warns), _shown(found)
@@ -55,21 +55,21 @@ def test_the_healthy_neighbour_of_a_case_is_healthy(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_finding_of_a_case_is_not_made_where_it_is_wrong(case: Case) -> None:
-    found = said(case, DISPROVED)
+    found = verdict_of(case, DISPROVED)
     assert case.written.expect.code not in found.codes, _shown(found)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_case_says_what_its_disproof_prints_where_there_is_one(case: Case) -> None:
-    printed = case.written.expect.code in said(case).disproofs
-    assert printed == (case.written.disproof is not None), said(case).disproofs
+    printed = case.written.expect.code in verdict_of(case).disproofs
+    assert printed == (case.written.disproof is not None), verdict_of(case).disproofs
 
 
 @pytest.mark.parametrize("case", WITH_DISPROOF, ids=str)
 def test_the_printed_disproof_tells_a_right_finding_from_a_wrong_one(case: Case, tmp_path: Path) -> None:
     disproof = case.written.disproof
     assert disproof is not None
-    command = said(case).disproofs[case.written.expect.code]
+    command = verdict_of(case).disproofs[case.written.expect.code]
     outputs = {}
     for which, wanted in ((EVIDENCE, disproof.here), (DISPROVED, disproof.where_wrong)):
         outputs[which] = fake_world.run(command, files_of(case, which), tmp_path / which)

@@ -14,7 +14,7 @@ from svcpath.models.drain import verdicts
 from svcpath.reports.records import Report
 from tests.cases.case import cases
 from tests.cases.public.case import case, names
-from tests.cases.verdicts import said
+from tests.cases.verdicts import verdict_of
 from tests.lab.recordings import MODES, recorded, report_of
 from tests.walk.layers.every_input import BROKEN, SOUND
 
@@ -29,7 +29,7 @@ def _codes(report: Report) -> set[str]:
 def _quick() -> Iterator[tuple[str, set[str]]]:
     """What makes codes, with those that it makes."""
     for folder in cases():
-        yield f"case {folder.name}", set(said(folder).codes)
+        yield f"case {folder.name}", set(verdict_of(folder).codes)
     for name in names(1, 69):
         yield f"public case {name}", _codes(case(name).report)
     for kind in (*BROKEN, *SOUND):
@@ -40,7 +40,7 @@ def _quick() -> Iterator[tuple[str, set[str]]]:
             report = diagnose(source, f"svc/{service}", namespace="service-ops", client="pod/client")
             yield f"recording {mode} {service}", _codes(report)
     drain, _ = load([DRAINS / "recorded"])
-    yield "recorded drain", {one.code for one in verdicts.findings(drain)}
+    yield "recorded drain", {finding.code for finding in verdicts.findings(drain)}
 
 
 def _lab(missing: set[str]) -> Iterator[tuple[str, set[str]]]:

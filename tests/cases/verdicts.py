@@ -18,7 +18,7 @@ EVIDENCE, HEALTHY, DISPROVED = "evidence", "healthy", "disproved"
 
 
 @dataclass(frozen=True)
-class Said:
+class CaseVerdict:
     """``codes``: code -> statuses of the findings that are no mere remark. ``disproofs``: code -> command as printed."""
 
     status: str
@@ -37,16 +37,16 @@ def files_of(case: Case, which: str) -> dict[str, bytes]:
 
 
 @functools.cache
-def _said(name: str, which: str) -> Said:
+def _verdict_of(name: str, which: str) -> CaseVerdict:
     case = next(case for case in cases() if case.name == name)
     return _budgeted(case, which) if case.written.budget is not None else _diagnosed(case, which)
 
 
-def said(case: Case, which: str = EVIDENCE) -> Said:
-    return _said(case.name, which)
+def verdict_of(case: Case, which: str = EVIDENCE) -> CaseVerdict:
+    return _verdict_of(case.name, which)
 
 
-def _diagnosed(case: Case, which: str) -> Said:
+def _diagnosed(case: Case, which: str) -> CaseVerdict:
     report = diagnose(source(files_of(case, which)), **msgspec.structs.asdict(case.written.ask))
     codes: dict[str, frozenset[str]] = {}
     printed: dict[str, str] = {}
@@ -56,7 +56,7 @@ def _diagnosed(case: Case, which: str) -> Said:
             for hypothesis in finding.hypotheses[:1]:
                 printed.setdefault(finding.code, hypothesis.disproof)
     verdict = report.verdict
-    return Said(
+    return CaseVerdict(
         status=verdict.status,
         layer=verdict.layer,
         code=verdict.code,
@@ -68,7 +68,7 @@ def _diagnosed(case: Case, which: str) -> Said:
     )
 
 
-def _budgeted(case: Case, which: str) -> Said:
+def _budgeted(case: Case, which: str) -> CaseVerdict:
     """A budget prints no disproofs; `svcpath explain CODE` does, and is read with the workload's names filled in."""
     assert case.written.budget is not None
     report = budget(ManifestBytes(files_of(case, which)), **msgspec.structs.asdict(case.written.budget))
@@ -79,7 +79,7 @@ def _budgeted(case: Case, which: str) -> Said:
         codes[finding.code] = codes.get(finding.code, frozenset()) | {finding.level}
     wanted = case.written.expect.code
     text = "\n".join(finding.message for finding in report.findings)
-    return Said(
+    return CaseVerdict(
         status=report.outcome,
         layer=None,
         code=wanted if wanted in codes else None,

@@ -43,7 +43,7 @@ def found(
     return Finding(code, layer, status, sentence or f"{code} {layer}", shown, own, explains=explains)
 
 
-def said(*findings: Finding, passes: tuple[str, ...] = ("looked at",)) -> LayerAnswer:
+def looked(*findings: Finding, passes: tuple[str, ...] = ("looked at",)) -> LayerAnswer:
     """A layer that looked."""
     return LayerAnswer(findings=findings, passes=passes, looked=True)
 
@@ -71,7 +71,7 @@ def judged(
     request: Request | None = None,
 ) -> Diagnosis:
     """A walk to Service web of namespace shop, judged. Layers without an answer looked, and all is well there."""
-    asked = tuple(LayerWalk(name, answers.get(name, said()), ()) for name in LAYERS)
+    asked = tuple(LayerWalk(name, answers.get(name, looked()), ()) for name in LAYERS)
     path = RequestPath((), Backends((), ()))
     meant = request or Request(service="web", namespace="shop", symptom=symptom)
     return judge(Walked(meant, named, asked, quality, failed, (), path, unread))

@@ -11,7 +11,7 @@ from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Reason
 from svcpath.findings.finding import Confidence, LayerName, Status
-from tests.judge.build import WHOLE, damage, found, judged, layer, mixed_clusters, present, said, unread
+from tests.judge.build import WHOLE, damage, found, judged, layer, looked, mixed_clusters, present, unread
 
 SLICE_UNREAD: dict[str, Any] = {"unread": (unread(Kind.ENDPOINT_SLICE),)}
 SLICE_NOT_RECORDED: dict[str, Any] = {"unread": (unread(Kind.ENDPOINT_SLICE, Reason.NOT_RECORDED),)}
@@ -60,25 +60,25 @@ def test_what_rests_on_evidence_that_was_not_read_whole_decides_nothing(
     code: str, where: LayerName, evidence: dict[str, Any], status: Status
 ) -> None:
     finding = found(code, where, FAIL, present("rules", Kind.NFT_LIST, "w1.nft"), confidence=Confidence.PROVEN)
-    result = layer(judged({where: said(finding)}, **evidence), where)
-    (weighed,) = (one for one in result.findings if one.code == code)
+    result = layer(judged({where: looked(finding)}, **evidence), where)
+    (weighed,) = (finding for finding in result.findings if finding.code == code)
     assert weighed.status is status
     assert weighed.hypotheses[0].confidence is (Confidence.PROVEN if status is FAIL else Confidence.POSSIBLE)
 
 
 def test_a_dump_that_is_cut_off_leaves_another_nodes_finding_alone() -> None:
     finding = found("SP601", "dataplane", FAIL, present("rules", Kind.NFT_LIST, "w2.nft"))
-    assert judged({"dataplane": said(finding)}, **TABLE_CUT).verdict.status == "fault"
+    assert judged({"dataplane": looked(finding)}, **TABLE_CUT).verdict.status == "fault"
 
 
 def test_a_warning_stays_a_warning_in_doubt() -> None:
-    diagnosis = judged({"endpoints": said(found("SP305", "endpoints", Status.WARN))}, **SLICE_UNREAD)
+    diagnosis = judged({"endpoints": looked(found("SP305", "endpoints", Status.WARN))}, **SLICE_UNREAD)
     assert layer(diagnosis, "endpoints").findings[0].status is Status.WARN
 
 
 def test_a_refuted_cause_stays_refuted_in_doubt() -> None:
     finding = found("SP305", "endpoints", confidence=Confidence.REFUTED)
-    result = layer(judged({"endpoints": said(finding)}, **SLICE_UNREAD), "endpoints")
+    result = layer(judged({"endpoints": looked(finding)}, **SLICE_UNREAD), "endpoints")
     assert result.findings[0].hypotheses[0].confidence is Confidence.REFUTED
 
 
@@ -95,7 +95,7 @@ def test_an_empty_slice_shows_that_nothing_is_selected_whatever_else_was_lost(
     code: str, endpoints: tuple[Endpoint, ...], status: Status
 ) -> None:
     finding = found(code, "endpoints", FAIL, present(EndpointSlice(endpoints=endpoints)))
-    assert layer(judged({"endpoints": said(finding)}, **OBJECTS_CUT), "endpoints").findings[0].status is status
+    assert layer(judged({"endpoints": looked(finding)}, **OBJECTS_CUT), "endpoints").findings[0].status is status
 
 
 def test_damage_and_two_clusters_are_said_of_the_evidence_itself() -> None:

@@ -38,25 +38,25 @@ def test_what_nothing_went_wrong_with_is_no_gap(look: Observation[None]) -> None
     assert gaps.of_layer("pod", (), (_reply(look),), ()) == ()
 
 
-def test_a_layer_that_told_of_a_look_itself_is_not_told_again() -> None:
+def test_a_layer_that_reported_a_look_itself_does_not_report_it_again() -> None:
     look = _look()
-    told = Gap("pod", "the Pods", "in words of its own", looks=(look,))
-    assert gaps.of_layer("pod", (told,), (_reply(look),), gaps.unread([look])) == (told,)
+    named = Gap("pod", "the Pods", "in words of its own", looks=(look,))
+    assert gaps.of_layer("pod", (named,), (_reply(look),), gaps.unread([look])) == (named,)
 
 
-def test_another_look_that_ended_in_the_same_words_is_told() -> None:
-    told = Gap("pod", "the nodes", "the same words", looks=(_look(Kind.NODE, command="kubectl get nodes"),))
-    found = gaps.of_layer("pod", (told,), (_reply(_look(command="kubectl get pods", reason=Reason.DENIED)),), ())
+def test_another_look_that_ended_in_the_same_words_is_reported() -> None:
+    named = Gap("pod", "the nodes", "the same words", looks=(_look(Kind.NODE, command="kubectl get nodes"),))
+    found = gaps.of_layer("pod", (named,), (_reply(_look(command="kubectl get pods", reason=Reason.DENIED)),), ())
     assert [gap.what for gap in found] == ["the nodes", "Pod in shop"]
 
 
-def test_what_could_not_be_read_is_told_unless_its_command_or_its_place_was() -> None:
+def test_what_could_not_be_read_is_reported_unless_its_command_or_its_place_was() -> None:
     first, second = _look(Kind.POD, Reason.MALFORMED, "files"), _look(Kind.ENDPOINT_SLICE, Reason.MALFORMED, "files")
     read = gaps.unread([first, second, _look(reason=Reason.NOT_RECORDED, source="files")])
     assert [(gap.layer, gap.looks) for gap in read] == [("endpoints", (first,)), ("endpoints", (second,))]
     assert gaps.of_layer("endpoints", (), (), read) == read
-    told = Gap("endpoints", "it", "in other words", looks=(first,))
-    assert gaps.of_layer("endpoints", (told,), (), read) == (told, read[1])
+    named = Gap("endpoints", "it", "in other words", looks=(first,))
+    assert gaps.of_layer("endpoints", (named,), (), read) == (named, read[1])
 
 
 def test_an_unrecognized_file_is_a_gap_of_the_evidence() -> None:

@@ -26,7 +26,7 @@ GROUPS: dict[str, Callable[[], Iterator[Input]]] = {
 WORDS = frozenset({"sentence", "summary", "share", "details", "remedy", "cause", "what", "why", "reason"})
 #: Of the picture, whose texts are the objects' own words.
 NOT_WORDS = frozenset({"path", "backends", "planes"})
-#: Told beside the verdict, and put in order by its words where its times are equal.
+#: Shown beside the verdict, and put in order by its words where its times are equal.
 NOT_JUDGED = "changes"
 
 

@@ -26,7 +26,7 @@ class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def covers(self, name: str, row: str) -> bool:
         return fnmatchcase(name, self.inputs) and row.partition(":")[0] in self.differs and self.holds in row
 
-    def lacking(self, name: str, rows: Sequence[str]) -> tuple[str, ...]:
+    def not_differing(self, name: str, rows: Sequence[str]) -> tuple[str, ...]:
         """Keys that were to differ in the input ``name``, and do not."""
         if not fnmatchcase(name, self.inputs):
             return ()
@@ -42,6 +42,6 @@ def unseen(allowed: Iterable[Expected], rows: Mapping[str, Sequence[str]], *, se
     """What was to differ and does not, a line each; of sentences only where they were compared."""
     for entry in allowed:
         for name, found in rows.items():
-            for key in entry.lacking(name, found):
+            for key in entry.not_differing(name, found):
                 if sentences or key != "sentences":
                     yield f"{name}: {key} {entry.holds}".rstrip()

@@ -1,4 +1,4 @@
-"""Differences that are meant: each is covered by its entry, and an entry without its difference is told."""
+"""Differences that are meant: each is covered by its entry, and an entry without its difference is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_difference_is_meant_by_input_key_and_word(name: str, row: str, covere
     assert MEANT.covers(name, row) is covered
 
 
-def test_what_was_to_differ_and_does_not_is_told() -> None:
+def test_what_was_to_differ_and_does_not_is_reported() -> None:
     rows = {"made-a_pod": [ROW], "made-a_slice": [], "made-b_pod": []}
     assert list(unseen([MEANT], rows, sentences=False)) == ["made-a_slice: verdict SP306"]
     assert len(list(unseen([MEANT], rows, sentences=True))) == 3
@@ -45,5 +45,5 @@ def test_a_difference_is_a_line_that_begins_with_its_key() -> None:
 def test_the_list_that_is_kept_names_inputs_that_there_are() -> None:
     names = [f"made-{kind.name}" for kind in (*BROKEN, *SOUND)]
     for entry in read(Path(__file__).with_name("expected.yaml")):
-        assert any(entry.lacking(name, ()) for name in names), entry.inputs
+        assert any(entry.not_differing(name, ()) for name in names), entry.inputs
         assert entry.why

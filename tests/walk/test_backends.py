@@ -33,7 +33,7 @@ def programmed(count: int = 3) -> Cluster:
 
 
 def states(row: records.BackendRow) -> set[tuple[str, str, str]]:
-    return {(one.node, one.state, one.share) for one in row.tables}
+    return {(table.node, table.state, table.share) for table in row.tables}
 
 
 def test_every_backend_is_held_by_every_node_with_its_share() -> None:
@@ -43,8 +43,8 @@ def test_every_backend_is_held_by_every_node_with_its_share() -> None:
     for row in report.backends:
         assert states(row) == {("w1", "held", "1/3"), ("w2", "held", "1/3")}
         assert (row.ready, row.serving, row.terminating, row.pod_ready) == (True, True, False, True)
-        assert [one.socket for one in row.ports] == ["listens"]
-        assert all(one.line > 0 and one.path == f"{one.node}.iptables-save.txt" for one in row.tables)
+        assert [chain.socket for chain in row.ports] == ["listens"]
+        assert all(table.line > 0 and table.path == f"{table.node}.iptables-save.txt" for table in row.tables)
 
 
 def test_a_backend_that_no_slice_gives_is_stale_where_it_is_held() -> None:
@@ -55,13 +55,13 @@ def test_a_backend_that_no_slice_gives_is_stale_where_it_is_held() -> None:
     assert {state for row in report.backends if row.slice for _, state, _ in states(row)} == {"held"}
 
 
-def test_a_backend_that_a_table_lacks_is_missing_there_alone() -> None:
+def test_a_backend_that_a_table_does_not_have_is_missing_there_alone() -> None:
     made, small = programmed(3), programmed(3)
     small.get("Pod", "web-1")["metadata"]["labels"] = {}
     evidence = made.evidence()
     evidence["w2.iptables-save.txt"] = small.settle().evidence()["w2.iptables-save.txt"]
     report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
-    row = next(one for one in report.backends if one.pod == "web-1")
+    row = next(row for row in report.backends if row.pod == "web-1")
     assert states(row) == {("w1", "held", "1/3"), ("w2", "missing", "")}
 
 
@@ -74,17 +74,20 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
     evidence["w1.iptables-save.txt"] = before.replace(f"{first}:{port}".encode(), f"{first}:9999".encode())
     assert evidence["w1.iptables-save.txt"] != before
     report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
-    row = next(one for one in report.backends if one.pod == "web-1")
-    assert {(one.node, one.state, one.port) for one in row.tables} == {("w1", "wrong port", 9999), ("w2", "held", port)}
+    row = next(row for row in report.backends if row.pod == "web-1")
+    assert {(table.node, table.state, table.port) for table in row.tables} == {
+        ("w1", "wrong port", 9999),
+        ("w2", "held", port),
+    }
     assert len(report.backends) == 2
 
 
 def test_two_ports_of_one_address_are_two_backends() -> None:
-    """Pods of the host network; a kube-proxy that told endpoints by address alone held one of them."""
+    """Pods of the host network; a kube-proxy that knows endpoints by address alone has only one of them."""
     folder = Path(__file__).parents[1] / "cases" / "public" / "31-same-ip-different-port-hostnetwork"
     report = diagnose(FilesSource([folder]), "svc/hn", namespace="shop")
-    told = {(row.pod, one.port, one.state) for row in report.backends for one in row.tables}
-    assert told == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}
+    port_states = {(row.pod, table.port, table.state) for row in report.backends for table in row.tables}
+    assert port_states == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}
 
 
 def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:
@@ -97,16 +100,16 @@ def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:
     assert {":" in row.address for row in alone.backends} == {False, True}
 
 
-def test_without_slices_nobody_says_what_a_table_should_hold() -> None:
+def test_without_slices_nothing_says_what_a_table_should_hold() -> None:
     made = programmed()
     evidence = made.evidence()
     made.drop("EndpointSlice")
-    alone = [one for one in made.objects if one["kind"] == "Service"]
+    alone = [obj for obj in made.objects if obj["kind"] == "Service"]
     made.objects = alone
 
     evidence["objects.json"] = json.dumps(alone[0]).encode()
     report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
-    assert [one for row in report.backends for one in row.tables] == []
+    assert [table for row in report.backends for table in row.tables] == []
 
 
 def test_a_pod_that_the_selector_picks_and_no_slice_lists_has_a_row() -> None:
@@ -119,7 +122,7 @@ def test_a_pod_that_the_selector_picks_and_no_slice_lists_has_a_row() -> None:
 
 def test_the_picture_has_the_seven_hops_in_the_order_of_the_packet() -> None:
     report = programmed().diagnose()
-    assert [one.kind for one in report.path] == [
+    assert [hop.kind for hop in report.path] == [
         "client",
         "resolver",
         "cluster-dns",
@@ -128,22 +131,22 @@ def test_the_picture_has_the_seven_hops_in_the_order_of_the_packet() -> None:
         "dataplane",
         "pods",
     ]
-    layers = [one.name for one in report.layers]
-    assert all(set(one.layers) <= set(layers) for one in report.path)
+    layers = [layer.name for layer in report.layers]
+    assert all(set(hop.layers) <= set(layers) for hop in report.path)
 
 
 @pytest.mark.parametrize("client", ["", "node/w1"])
 def test_a_row_never_says_more_than_the_layers_do(client: str) -> None:
     """Where the data plane's layer passes, no row shows drift; where ports pass, every usable socket listens."""
-    for one in (*BROKEN, *SOUND):
-        options = one.options.copy()
+    for made in (*BROKEN, *SOUND):
+        options = made.options.copy()
         if client:
             options["client"] = client
-        report = one.build().diagnose(one.target, **options) if client else one.report
+        report = made.build().diagnose(made.target, **options) if client else made.report
         ended = {layer.name: layer.status for layer in report.layers}
-        seen = {each.state for row in report.backends for each in row.tables if not client or each.node == "w1"}
+        seen = {table.state for row in report.backends for table in row.tables if not client or table.node == "w1"}
         if ended["dataplane"] == "pass":
-            assert seen <= {"held"}, one.name
-        usable = {each.socket for row in report.backends for each in row.ports if row.ready}
+            assert seen <= {"held"}, made.name
+        usable = {chain.socket for row in report.backends for chain in row.ports if row.ready}
         if ended["ports"] == "pass":
-            assert usable <= {"listens", "not looked at", ""}, one.name
+            assert usable <= {"listens", "not looked at", ""}, made.name

@@ -34,7 +34,7 @@ class Walk:
         return self.where
 
     def source(self) -> Source:
-        """Read anew, when the test runs: reading all of them takes longer than finding the tests."""
+        """Read when the test runs: reading all of them takes longer than finding the tests."""
         return BytesSource(self.files())
 
 
@@ -56,16 +56,16 @@ def _walks() -> Iterator[Walk]:
             yield Walk(f"{mode} {service}", functools.partial(recording_files, mode), _options(service))
     for name in names(17, 59):
         yield Walk(name, functools.partial(_files, name))
-    for one in (*BROKEN, *SOUND):
-        options: Asked = {"target": one.target, "namespace": "shop", **one.options}
-        yield Walk(one.name, functools.partial(_evidence, one), options)
+    for made in (*BROKEN, *SOUND):
+        options: Asked = {"target": made.target, "namespace": "shop", **made.options}
+        yield Walk(made.name, functools.partial(_evidence, made), options)
 
 
 WALKS = list(_walks())
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=str)
-def test_hiding_one_observation_lowers_what_is_said_and_accuses_nobody(walk: Walk) -> None:
+def test_hiding_one_observation_lowers_what_is_said_and_accuses_nothing(walk: Walk) -> None:
     every_look_counts(walk.source(), walk.options)
 
 
@@ -78,7 +78,7 @@ def test_wrong_port_without_its_socket_lists_is_inconclusive_and_one_command_dec
     report = diagnose(BytesSource(files), **_options("wrong-port"))
     assert (report.verdict.status, report.verdict.code) == ("inconclusive", "SP410")
     assert "18080" in report.verdict.summary
-    decides = next(one for one in report.findings if one.code == "SP410").hypotheses[0]
+    decides = next(finding for finding in report.findings if finding.code == "SP410").hypotheses[0]
     assert decides.confidence == "possible"
     assert ":46A0 " in decides.disproof
     assert "/proc/net/tcp" in decides.disproof
@@ -92,21 +92,23 @@ def _without(mode: str, path: str) -> Source:
 
 @pytest.mark.parametrize("mode", ["iptables", "nftables"])
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_recording_without_one_of_its_files_accuses_nobody(mode: str, service: str) -> None:
+def test_a_recording_without_one_of_its_files_accuses_nothing(mode: str, service: str) -> None:
     files = recording_files(mode)
     expected = diagnose(BytesSource(files), **_options(service)).verdict
     for path in files:
         report = diagnose(_without(mode, path), **_options(service))
         verdict = report.verdict
-        said = f"without {path}: {verdict.status} {verdict.code}: {verdict.summary}"
+        verdict_line = f"without {path}: {verdict.status} {verdict.code}: {verdict.summary}"
         if expected.status == "healthy":
-            assert verdict.status in ("healthy", "inconclusive"), said
+            assert verdict.status in ("healthy", "inconclusive"), verdict_line
         elif path.startswith("objects"):
-            assert verdict.status == "inconclusive", said
+            assert verdict.status == "inconclusive", verdict_line
         elif "proc-net" in path:
-            assert verdict.status in ("fault", "inconclusive"), said
+            assert verdict.status in ("fault", "inconclusive"), verdict_line
         else:
-            assert (verdict.status, verdict.layer, verdict.code) == ("fault", expected.layer, expected.code), said
+            assert (verdict.status, verdict.layer, verdict.code) == ("fault", expected.layer, expected.code), (
+                verdict_line
+            )
 
 
 @pytest.mark.parametrize("mode", ["iptables", "nftables"])

@@ -30,13 +30,13 @@ def healthy(draw: st.DrawFn) -> Cluster:
     ]
     labels = draw(st.dictionaries(NAMES, NAMES, min_size=1, max_size=3))
     made = cluster(draw(st.integers(1, 5)), dual=dual, ports=ports, selector=dict(labels))
-    for one in made.of("Pod"):
-        one["metadata"]["labels"] = {**labels, **draw(st.dictionaries(NAMES, NAMES, max_size=2)), **labels}
-        one["spec"]["containers"][0]["ports"] = [
+    for replica in made.of("Pod"):
+        replica["metadata"]["labels"] = {**labels, **draw(st.dictionaries(NAMES, NAMES, max_size=2)), **labels}
+        replica["spec"]["containers"][0]["ports"] = [
             {"name": name, "containerPort": target, "protocol": "TCP"}
             for name, target in zip(names, targets, strict=True)
         ]
-        made.sockets[one["metadata"]["name"]] = [
+        made.sockets[replica["metadata"]["name"]] = [
             ("tcp", "::" if dual or draw(st.booleans()) else "0.0.0.0", target) for target in targets
         ]
     if draw(st.booleans()):
@@ -47,7 +47,7 @@ def healthy(draw: st.DrawFn) -> Cluster:
     return made
 
 
-def _said(report: Report) -> str:
+def _verdict(report: Report) -> str:
     return f"{report.verdict.status} at {report.verdict.layer} {report.verdict.code}: {report.verdict.summary}"
 
 
@@ -58,7 +58,7 @@ RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=list(He
 @given(healthy())
 def test_a_healthy_cluster_is_healthy(made: Cluster) -> None:
     report = made.settle().diagnose()
-    assert report.verdict.status == "healthy", _said(report)
+    assert report.verdict.status == "healthy", _verdict(report)
 
 
 # --- one mutation ---------------------------------------------------------------------------------------------------
@@ -67,14 +67,14 @@ Mutate = Callable[[Cluster, st.DataObject], None]
 
 
 def _pod(made: Cluster, data: st.DataObject) -> Obj:
-    mine = [one for one in made.of("Pod") if one["metadata"]["name"].startswith("web-")]
+    mine = [replica for replica in made.of("Pod") if replica["metadata"]["name"].startswith("web-")]
     return data.draw(st.sampled_from(mine))
 
 
 def _target(made: Cluster, data: st.DataObject) -> int:
-    held = made.sockets["web-1"]
-    assert held is not None
-    return data.draw(st.sampled_from([one[2] for one in held]))
+    sockets = made.sockets["web-1"]
+    assert sockets is not None
+    return data.draw(st.sampled_from([socket[2] for socket in sockets]))
 
 
 def _selector(made: Cluster, data: st.DataObject) -> None:
@@ -88,7 +88,9 @@ def _named_port(made: Cluster, data: st.DataObject) -> None:
 
 def _closed(made: Cluster, data: st.DataObject) -> None:
     name, target = _pod(made, data)["metadata"]["name"], _target(made, data)
-    made.sockets[name] = [one for one in made.sockets[name] or () if one[2] != target] or [("tcp", "0.0.0.0", 1)]
+    made.sockets[name] = [socket for socket in made.sockets[name] or () if socket[2] != target] or [
+        ("tcp", "0.0.0.0", 1)
+    ]
 
 
 def _loopback(made: Cluster, data: st.DataObject) -> None:
@@ -97,20 +99,22 @@ def _loopback(made: Cluster, data: st.DataObject) -> None:
 
 
 def _unready(made: Cluster, data: st.DataObject) -> None:
-    for one in made.of("Pod"):
-        one["status"]["conditions"][0]["status"] = "False"
-        one["status"]["containerStatuses"][0]["ready"] = False
+    for replica in made.of("Pod"):
+        replica["status"]["conditions"][0]["status"] = "False"
+        replica["status"]["containerStatuses"][0]["ready"] = False
 
 
 def _ghost(made: Cluster, data: st.DataObject) -> None:
     made.settle()
-    one = made.get("EndpointSlice")
-    address = "10.244.1.250" if one["addressType"] == "IPv4" else "fd00:244:1::250"
-    one["endpoints"].append(endpoint(address, "web-gone"))
+    slice_ = made.get("EndpointSlice")
+    address = "10.244.1.250" if slice_["addressType"] == "IPv4" else "fd00:244:1::250"
+    slice_["endpoints"].append(endpoint(address, "web-gone"))
 
 
 def _dead_node(made: Cluster, data: st.DataObject) -> None:
-    used = sorted({one["spec"]["nodeName"] for one in made.of("Pod") if one["metadata"]["name"].startswith("web-")})
+    used = sorted(
+        {replica["spec"]["nodeName"] for replica in made.of("Pod") if replica["metadata"]["name"].startswith("web-")}
+    )
     made.get("Node", data.draw(st.sampled_from(used)))["status"]["conditions"][0].update(
         status="Unknown", reason="Gone"
     )
@@ -122,14 +126,14 @@ def _vanished(made: Cluster, data: st.DataObject) -> None:
 
 def _protocol(made: Cluster, data: st.DataObject) -> None:
     made.settle()
-    for one in made.of("EndpointSlice"):
-        one["ports"][0]["protocol"] = "SCTP"
+    for slice_ in made.of("EndpointSlice"):
+        slice_["ports"][0]["protocol"] = "SCTP"
 
 
 def _renamed(made: Cluster, data: st.DataObject) -> None:
     made.settle()
-    for one in made.of("EndpointSlice"):
-        one["ports"][0]["name"] = "another-name"
+    for slice_ in made.of("EndpointSlice"):
+        slice_["ports"][0]["name"] = "another-name"
 
 
 #: Mutation -> status, layer and the codes it may be found by.
@@ -156,13 +160,13 @@ def test_one_mutation_is_found_at_its_layer(made: Cluster, name: str, data: st.D
     if not made.of("EndpointSlice"):  # a mutation of the slices themselves comes after the controller
         made.settle()
     report = made.diagnose()
-    assert (report.verdict.status, report.verdict.layer) == (status, layer), f"{name}: {_said(report)}"
-    assert report.verdict.code in codes, f"{name}: {_said(report)}"
+    assert (report.verdict.status, report.verdict.layer) == (status, layer), f"{name}: {_verdict(report)}"
+    assert report.verdict.code in codes, f"{name}: {_verdict(report)}"
 
 
 @RELAXED
 @given(healthy(), st.data())
-def test_a_table_that_lacks_or_keeps_a_backend_is_found_at_the_data_plane(made: Cluster, data: st.DataObject) -> None:
+def test_a_table_that_misses_or_keeps_a_backend_is_found_at_the_data_plane(made: Cluster, data: st.DataObject) -> None:
     made.settle()
     made.dumps = True
     files = made.evidence()
@@ -176,5 +180,5 @@ def test_a_table_that_lacks_or_keeps_a_backend_is_found_at_the_data_plane(made: 
     lines[at] = f"{before} 10.244.7.7:{number}"
     made.files["w1.iptables-save.txt"] = "\n".join(lines) + "\n"
     report = made.diagnose()
-    assert (report.verdict.status, report.verdict.layer) == ("fault", "dataplane"), _said(report)
-    assert "10.244.7.7" in report.verdict.summary or address in report.verdict.summary, _said(report)
+    assert (report.verdict.status, report.verdict.layer) == ("fault", "dataplane"), _verdict(report)
+    assert "10.244.7.7" in report.verdict.summary or address in report.verdict.summary, _verdict(report)

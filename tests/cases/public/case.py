@@ -1,4 +1,4 @@
-"""Cases from public reports: how their words map to ours, what a right answer must say, renaming and mending."""
+"""Cases from public reports: how their words map to ours, what a right answer must say, and renaming."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def tokens(case: Case) -> set[str]:
     found |= set(_NUMBER.findall(bare))
     known = object_names(case)
     found |= {word for word in re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)+", bare) if word in known}
-    return {one for one in found if one}
+    return {token for token in found if token}
 
 
 def object_names(case: Case) -> set[str]:
@@ -137,24 +137,24 @@ def decisive_text(report: Report) -> str:
     """All that the findings of the verdict's layer say; of every layer for a healthy verdict."""
     layer = report.verdict.layer
     parts = [report.verdict.summary]
-    for one in report.layers:
-        if layer is None or one.name == layer:
-            parts.append(one.sentence)
+    for result in report.layers:
+        if layer is None or result.name == layer:
+            parts.append(result.sentence)
     for finding in report.findings:
         if layer is not None and finding.layer != layer:
             continue
         parts += [finding.sentence, finding.share, finding.remedy, *finding.details]
-        parts += [each.sentence for each in finding.evidence]
-        parts += [each.cause for each in finding.hypotheses]
+        parts += [observation.sentence for observation in finding.evidence]
+        parts += [hypothesis.cause for hypothesis in finding.hypotheses]
     return "\n".join(parts)
 
 
 def everything(report: Report) -> str:
-    parts = [report.verdict.summary, *(one.sentence for one in report.layers)]
+    parts = [report.verdict.summary, *(layer.sentence for layer in report.layers)]
     for finding in report.findings:
         parts += [finding.sentence, finding.share, finding.remedy, *finding.details]
-        parts += [each.sentence for each in finding.evidence]
-        parts += [each.cause for each in finding.hypotheses if each.confidence != "refuted"]
+        parts += [observation.sentence for observation in finding.evidence]
+        parts += [hypothesis.cause for hypothesis in finding.hypotheses if hypothesis.confidence != "refuted"]
     return "\n".join(parts)
 
 
@@ -185,7 +185,7 @@ def renamed(case: Case) -> Case:
         status=case.status,
         layer=case.layer,
         verdict=change(case.verdict),
-        must_say=tuple(change(one) for one in case.must_say),
+        must_say=tuple(change(phrase) for phrase in case.must_say),
         must_not_say=case.must_not_say,
     )
 
@@ -222,15 +222,15 @@ def as_dict(report: Report) -> dict[str, Any]:
     return made
 
 
-def check(one: Case) -> None:
+def check(public_case: Case) -> None:
     """The status, layer and words that the case asks for, and none that it forbids."""
-    report = one.report
-    said = f"{report.verdict.status} at {report.verdict.layer}: {report.verdict.summary}"
-    assert report.verdict.status == STATUS[one.status], said
-    if one.status != "OK":
-        assert report.verdict.layer in LAYERS[one.layer], said
+    report = public_case.report
+    verdict_line = f"{report.verdict.status} at {report.verdict.layer}: {report.verdict.summary}"
+    assert report.verdict.status == STATUS[public_case.status], verdict_line
+    if public_case.status != "OK":
+        assert report.verdict.layer in LAYERS[public_case.layer], verdict_line
     text = decisive_text(report)
-    missing = sorted(token for token in tokens(one) if not contains(text, token))
+    missing = sorted(token for token in tokens(public_case) if not contains(text, token))
     assert not missing, f"{missing} not in:\n{text}"
-    forbidden = [phrase for phrase in one.must_not_say if phrase.lower() in everything(report).lower()]
+    forbidden = [phrase for phrase in public_case.must_not_say if phrase.lower() in everything(report).lower()]
     assert not forbidden, f"{forbidden} in:\n{everything(report)}"

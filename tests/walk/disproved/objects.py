@@ -19,61 +19,61 @@ def service_of(made: World, words: Mapping[str, str]) -> Obj:
 
 def _slices(made: World, words: Mapping[str, str]) -> list[Obj]:
     return [
-        one
-        for one in made.of("EndpointSlice")
-        if one["metadata"].get("labels", {}).get("kubernetes.io/service-name") == words["service"]
+        slice_
+        for slice_ in made.of("EndpointSlice")
+        if slice_["metadata"].get("labels", {}).get("kubernetes.io/service-name") == words["service"]
     ]
 
 
 def add_slice(made: World, words: Mapping[str, str], address: str = "10.244.9.9") -> None:
     service = service_of(made, words)
     ports = [
-        {"name": one.get("name", ""), "port": one["port"], "protocol": one.get("protocol", "TCP")}
-        for one in service["spec"]["ports"]
+        {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
+        for port in service["spec"]["ports"]
     ]
     endpoints = [{"addresses": [address], "conditions": {"ready": True, "serving": True, "terminating": False}}]
     made.add(endpoint_slice(f"{words['service']}-new", words["service"], endpoints, ports, managed_by="staff"))
     made.of("EndpointSlice")[-1]["metadata"]["namespace"] = words["namespace"]
 
 
-def _ready(one: Obj) -> None:
-    one["status"]["phase"] = "Running"
-    one["metadata"].pop("deletionTimestamp", None)
-    one["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
-    for gate in one["spec"].get("readinessGates", ()):
-        one["status"]["conditions"].append({"type": gate["conditionType"], "status": "True"})
-    one["status"]["containerStatuses"] = [
-        {"name": each["name"], "ready": True, "restartCount": 0, "state": {"running": {}}}
-        for each in one["spec"]["containers"]
+def _ready(replica: Obj) -> None:
+    replica["status"]["phase"] = "Running"
+    replica["metadata"].pop("deletionTimestamp", None)
+    replica["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    for gate in replica["spec"].get("readinessGates", ()):
+        replica["status"]["conditions"].append({"type": gate["conditionType"], "status": "True"})
+    replica["status"]["containerStatuses"] = [
+        {"name": container["name"], "ready": True, "restartCount": 0, "state": {"running": {}}}
+        for container in replica["spec"]["containers"]
     ]
-    if not one["status"].get("podIPs"):
-        one["status"].update(podIP="10.244.9.1", podIPs=[{"ip": "10.244.9.1"}])
-    one["spec"]["nodeName"] = one["spec"].get("nodeName") or "w1"
+    if not replica["status"].get("podIPs"):
+        replica["status"].update(podIP="10.244.9.1", podIPs=[{"ip": "10.244.9.1"}])
+    replica["spec"]["nodeName"] = replica["spec"].get("nodeName") or "w1"
 
 
 def _mine(made: World, words: Mapping[str, str]) -> list[Obj]:
     selector = service_of(made, words)["spec"].get("selector") or {}
     return [
-        one
-        for one in made.of("Pod")
-        if all((one["metadata"].get("labels") or {}).get(key) == value for key, value in selector.items())
+        replica
+        for replica in made.of("Pod")
+        if all((replica["metadata"].get("labels") or {}).get(key) == value for key, value in selector.items())
     ]
 
 
 @edit("SP301", "SP304")
 def _sp301_sp304(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    if words["service"] not in {one["metadata"]["name"] for one in made.of("Service")}:
+    if words["service"] not in {known["metadata"]["name"] for known in made.of("Service")}:
         made.add(service(words["service"]))["metadata"]["namespace"] = words["namespace"]
     selector = service_of(made, words)["spec"].setdefault("selector", {"app": "any"})
-    pods = [one for one in made.of("Pod") if one["metadata"].get("namespace") == words["namespace"]]
+    pods = [replica for replica in made.of("Pod") if replica["metadata"].get("namespace") == words["namespace"]]
     if not pods:
         pods = [made.add(pod("fresh-1", ("10.244.9.8",)))]
         pods[0]["metadata"]["namespace"] = words["namespace"]
-    for one in pods:
-        one["metadata"]["labels"] = {**(one["metadata"].get("labels") or {}), **selector}
-        _ready(one)
-    for one in _slices(made, words):
-        made.objects.remove(one)
+    for replica in pods:
+        replica["metadata"]["labels"] = {**(replica["metadata"].get("labels") or {}), **selector}
+        _ready(replica)
+    for slice_ in _slices(made, words):
+        made.objects.remove(slice_)
     made.settle()
 
 
@@ -84,28 +84,28 @@ def _sp302_sp308(made: World, finding: records.Finding, words: dict[str, str]) -
 
 @edit("SP303", "SP315", "SP409")
 def _sp303_sp315_sp409(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    for one in _slices(made, words):
-        made.objects.remove(one)
+    for slice_ in _slices(made, words):
+        made.objects.remove(slice_)
     made.settle()
 
 
 @edit("SP305", "SP314", "SP316", "SP505")
 def _sp305_sp314_sp316_sp505(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    for one in _mine(made, words):
-        _ready(one)
+    for replica in _mine(made, words):
+        _ready(replica)
     service_of(made, words)["spec"].pop("publishNotReadyAddresses", None)
-    for one in _slices(made, words):
-        made.objects.remove(one)
+    for slice_ in _slices(made, words):
+        made.objects.remove(slice_)
     made.settle()
 
 
 @edit("SP306", "SP319")
 def _sp306(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     address = _last_word(words)
-    for one in _slices(made, words):
-        for each in one["endpoints"]:
-            if address in each["addresses"]:
-                name = each.get("targetRef", {}).get("name", "outside-1")
+    for slice_ in _slices(made, words):
+        for endpoint in slice_["endpoints"]:
+            if address in endpoint["addresses"]:
+                name = endpoint.get("targetRef", {}).get("name", "outside-1")
                 found = [p for p in made.of("Pod") if p["metadata"]["name"] == name]
                 labels = service_of(made, words)["spec"]["selector"]
                 new = found[0] if found else made.add(pod(name, (address,), labels=labels))
@@ -120,33 +120,35 @@ def _last_word(words: Mapping[str, str]) -> str:
 def _sp307(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     name = re.search(r"endpointslice ([\w.-]+) ", words["command"])
     assert name
-    one = made.get("EndpointSlice", name[1])
-    one["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io"
+    slice_ = made.get("EndpointSlice", name[1])
+    slice_["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io"
 
 
 @edit("SP309")
 def _sp309(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     ghosts = [
-        (one, each)
-        for one in _slices(made, words)
-        for each in one["endpoints"]
-        if each["conditions"].get("terminating") or each["targetRef"]["name"] == "web-9"
+        (slice_, endpoint)
+        for slice_ in _slices(made, words)
+        for endpoint in slice_["endpoints"]
+        if endpoint["conditions"].get("terminating") or endpoint["targetRef"]["name"] == "web-9"
     ]
-    for one, each in ghosts:
-        one["endpoints"].remove(each)
+    for slice_, endpoint in ghosts:
+        slice_["endpoints"].remove(endpoint)
         made.objects = [
-            two for two in made.objects if two["kind"] != "Pod" or two["metadata"]["name"] != each["targetRef"]["name"]
+            obj
+            for obj in made.objects
+            if obj["kind"] != "Pod" or obj["metadata"]["name"] != endpoint["targetRef"]["name"]
         ]
 
 
 @edit("SP310")
 def _sp310(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    for number, one in enumerate(_mine(made, words), 1):
-        one["status"]["podIPs"].append({"ip": f"fd00:244:9::{number:x}"})
-        one["spec"].setdefault("nodeName", "w1")
-        one["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
-    for one in _slices(made, words):
-        made.objects.remove(one)
+    for number, replica in enumerate(_mine(made, words), 1):
+        replica["status"]["podIPs"].append({"ip": f"fd00:244:9::{number:x}"})
+        replica["spec"].setdefault("nodeName", "w1")
+        replica["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
+    for slice_ in _slices(made, words):
+        made.objects.remove(slice_)
     made.settle()
     for name in made.sockets:
         made.sockets[name] = [("tcp", "::", 8080)]
@@ -160,7 +162,12 @@ def _sp311(made: World, finding: records.Finding, words: dict[str, str]) -> None
 
 @edit("SP312")
 def _sp312(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    addresses = [{"ip": ip} for one in _slices(made, words) for each in one["endpoints"] for ip in each["addresses"]]
+    addresses = [
+        {"ip": ip}
+        for slice_ in _slices(made, words)
+        for endpoint in slice_["endpoints"]
+        for ip in endpoint["addresses"]
+    ]
     made.get("Endpoints", words["service"])["subsets"][0]["addresses"] = addresses
 
 
@@ -171,24 +178,26 @@ def _sp313(made: World, finding: records.Finding, words: dict[str, str]) -> None
 
 @edit("SP401", "SP402")
 def _sp401_sp402(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    service_port = next(one for one in service_of(made, words)["spec"]["ports"] if isinstance(one["targetPort"], str))
-    for one in _mine(made, words):
-        first = one["spec"]["containers"][0]["ports"][0]
+    service_port = next(
+        port for port in service_of(made, words)["spec"]["ports"] if isinstance(port["targetPort"], str)
+    )
+    for replica in _mine(made, words):
+        first = replica["spec"]["containers"][0]["ports"][0]
         first.update(name=service_port["targetPort"], protocol=service_port.get("protocol", "TCP"))
-        one["spec"].setdefault("nodeName", "w1")
-        one["status"].setdefault("phase", "Running")
-        one["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
-    for one in _slices(made, words):
-        made.objects.remove(one)
+        replica["spec"].setdefault("nodeName", "w1")
+        replica["status"].setdefault("phase", "Running")
+        replica["status"].setdefault("conditions", [{"type": "Ready", "status": "True"}])
+    for slice_ in _slices(made, words):
+        made.objects.remove(slice_)
     made.settle()
 
 
 @edit("SP406")
 def _sp406(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    for one in _mine(made, words):
-        ports = [each for container in one["spec"]["containers"] for each in container["ports"]]
-        for number, each in enumerate(ports[1:], 1):
-            each["name"] = f"other-{number}"
+    for replica in _mine(made, words):
+        ports = [port for container in replica["spec"]["containers"] for port in container["ports"]]
+        for number, port in enumerate(ports[1:], 1):
+            port["name"] = f"other-{number}"
 
 
 @edit("SP403", "SP404", "SP405", "SP408", "SP410")
@@ -197,14 +206,21 @@ def _sp403_sp404_sp405_sp408_sp410(made: World, finding: records.Finding, words:
     assert number
     protocol = "udp" if "/proc/net/udp" in words["command"] else "tcp"
     opened = (protocol, "::", int(number[1], 16))
-    names = {each["targetRef"]["name"] for one in _slices(made, words) for each in one["endpoints"]}
+    names = {endpoint["targetRef"]["name"] for slice_ in _slices(made, words) for endpoint in slice_["endpoints"]}
     if any(path.endswith("/ss-lntup.txt") for path in made.files):
-        names = {shlex.split(words["command"])[4]}  # the others' are told by their node's list
+        names = {shlex.split(words["command"])[4]}  # the others' are in their node's list
     for name in names:
         made.sockets[name] = [*(made.sockets.get(name) or ()), opened]
         made.files.pop(f"{name}.ss.txt", None)
         table = f"{protocol}6"
-        path = next((one for one in (f"{name}.proc-net-{table}.txt", f"proc-net-{table}.txt") if one in made.files), "")
+        path = next(
+            (
+                table_path
+                for table_path in (f"{name}.proc-net-{table}.txt", f"proc-net-{table}.txt")
+                if table_path in made.files
+            ),
+            "",
+        )
         if path:
             row = proc_net(table, [opened]).splitlines()[1]
             made.sockets.pop(name)
@@ -221,9 +237,9 @@ def _sp403_sp404_sp405_sp408_sp410(made: World, finding: records.Finding, words:
 @edit("SP407", "SP411")
 def _sp407_sp411(made: World, finding: records.Finding, words: dict[str, str]) -> None:
     wanted = service_of(made, words)["spec"]["ports"][0]
-    for one in _slices(made, words):
-        for each in one["ports"]:
-            each.update(name=wanted.get("name", ""), protocol=wanted.get("protocol", "TCP"))
+    for slice_ in _slices(made, words):
+        for port in slice_["ports"]:
+            port.update(name=wanted.get("name", ""), protocol=wanted.get("protocol", "TCP"))
 
 
 @edit("SP119")
@@ -261,10 +277,10 @@ def _sp504(made: World, finding: records.Finding, words: dict[str, str]) -> None
 
 @edit("SP702", "SP704")
 def _sp702_sp704(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    one = made.get("Deployment")
-    wanted = one["spec"]["replicas"]
-    one["status"] = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), wanted)
-    one["status"]["observedGeneration"] = one["metadata"]["generation"]
+    deployment = made.get("Deployment")
+    wanted = deployment["spec"]["replicas"]
+    deployment["status"] = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), wanted)
+    deployment["status"]["observedGeneration"] = deployment["metadata"]["generation"]
 
 
 def rewrite(made: World, pattern: str, change: Callable[[str], str]) -> None:

@@ -29,14 +29,14 @@ def _sp601(made: World, finding: records.Finding, words: dict[str, str]) -> None
             for line in lines
         )
 
-    for one in service_of(made, words)["spec"]["ports"]:
-        one.pop("nodePort", None)
+    for port in service_of(made, words)["spec"]["ports"]:
+        port.pop("nodePort", None)
     rewrite(made, _SAVED, change)
 
 
 @edit("SP602", "SP607")
 def _sp602_sp607(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    """Nobody refuses or drops; of another mode nothing is left."""
+    """No rule refuses or drops; no rule of another mode is left."""
     own = re.escape(f"-d {service_of(made, words)['spec']['clusterIP']}/")
     left = r"-j (DROP|REJECT)" if finding.code == "SP602" else rf"KUBE-SERVICES -d|{own}"
     rewrite(made, _SAVED, _without(left))
@@ -52,7 +52,7 @@ def _sp603(made: World, finding: records.Finding, words: dict[str, str]) -> None
 
 @edit("SP604")
 def _sp604(made: World, finding: records.Finding, words: dict[str, str]) -> None:
-    backend = finding.sentence.partition("the dump lacks ")[2].partition(" ")[0]
+    backend = finding.sentence.partition("the dump does not have ")[2].partition(" ")[0]
     step = re.search(r"KUBE-SEP-\w+", words["command"])
     assert step
 

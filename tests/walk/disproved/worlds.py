@@ -1,7 +1,7 @@
 """Worlds in which a finding is wrong: the same names and addresses, and what its disproof looks for is there.
 
 Each entry edits objects and files in the one way that makes the hypothesis of its code false. Such a world is not always the
-mended one (a Service's selector may be corrected, or the Pods labelled), since a disproof speaks of the names it was printed
+fixed one (a Service's selector may be corrected, or the Pods labelled), since a disproof speaks of the names it was printed
 with.
 """
 
@@ -38,9 +38,9 @@ WHERE_WRONG: dict[str, Edit] = {}
 
 
 def edit(*codes: str) -> Callable[[Edit], Edit]:
-    def register(one: Edit) -> Edit:
-        WHERE_WRONG.update(dict.fromkeys(codes, one))
-        return one
+    def register(change: Edit) -> Edit:
+        WHERE_WRONG.update(dict.fromkeys(codes, change))
+        return change
 
     return register
 

@@ -1,6 +1,6 @@
 """Broken inputs by kind, each beside the healthy neighbour on which the same rule must stay silent.
 
-Every builder makes a cluster anew. ``Broken`` says what the verdict must be and which words the sentence must hold;
+Every builder makes a new cluster. ``Broken`` says what the verdict must be and which words the sentence must hold;
 ``Sound`` what it may be at most: healthy, or a warning with one of the named codes.
 """
 

@@ -35,9 +35,9 @@ def a_deployment_that_a_quota_keeps_from_making_pods() -> Cluster:
 def _ended(phase: str, **more: Obj) -> Cluster:
     made = cluster(0)
     for number in (1, 2):
-        one = made.add(pod(f"web-job-{number}", (f"10.244.1.{40 + number}",), phase=phase, ready=False))
-        one["status"]["containerStatuses"][0]["state"] = {"terminated": {"exitCode": 0, "reason": "Completed"}}
-        one["status"] |= more
+        ended = made.add(pod(f"web-job-{number}", (f"10.244.1.{40 + number}",), phase=phase, ready=False))
+        ended["status"]["containerStatuses"][0]["state"] = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+        ended["status"] |= more
     return made.settle()
 
 
@@ -49,13 +49,13 @@ def a_jobs_pods_that_have_completed_behind_a_service() -> Cluster:
 @broken("fault", "endpoints", "SP301", "finished", "Evicted")
 def pods_that_were_evicted_and_not_replaced() -> Cluster:
     made = _ended("Failed")
-    for one in made.of("Pod"):
-        one["status"]["reason"] = "Evicted"
+    for replica in made.of("Pod"):
+        replica["status"]["reason"] = "Evicted"
     return made
 
 
 @sound()
 def evicted_pods_beside_those_that_replaced_them() -> Cluster:
     made = cluster()
-    made.objects.extend(one for one in _ended("Failed").of("Pod"))
+    made.objects.extend(replica for replica in _ended("Failed").of("Pod"))
     return made.settle()

@@ -30,9 +30,9 @@ def _one_of_two(labels: dict[str, str] | None = None) -> Cluster:
     made = one_pod_of_two_read_by_its_name()
     if labels is not None:
         made.get("Pod", "web-1")["metadata"]["labels"] = labels
-    for one in made.get("EndpointSlice")["endpoints"]:
-        if one["targetRef"]["name"] == "web-2":
-            del one["targetRef"]
+    for endpoint in made.get("EndpointSlice")["endpoints"]:
+        if endpoint["targetRef"]["name"] == "web-2":
+            del endpoint["targetRef"]
     return made
 
 
@@ -50,14 +50,14 @@ def an_address_of_no_pod_beside_one_pod_of_other_labels() -> Cluster:
 def an_address_of_no_pod_where_all_pods_were_listed() -> Cluster:
     made = cluster(2).settle()
     made.drop("Pod", "web-2")
-    for one in made.get("EndpointSlice")["endpoints"]:
-        if one["targetRef"]["name"] == "web-2":
-            del one["targetRef"]
+    for endpoint in made.get("EndpointSlice")["endpoints"]:
+        if endpoint["targetRef"]["name"] == "web-2":
+            del endpoint["targetRef"]
     return made
 
 
 @broken("fault", "endpoints", "SP306", "web-2", "10.244.2.12")
-def a_listed_slice_names_a_pod_that_the_list_lacks() -> Cluster:
+def a_listed_slice_names_a_pod_that_is_not_in_the_list() -> Cluster:
     made = cluster(2).settle()
     made.drop("Pod", "web-2")
     return made
@@ -66,7 +66,7 @@ def a_listed_slice_names_a_pod_that_the_list_lacks() -> Cluster:
 @broken("fault", "endpoints", "SP306", "web-2", "10.244.2.12")
 def a_pod_whose_deletion_was_watched_is_still_in_the_slice() -> Cluster:
     made = cluster(2).settle()
-    events = [json.dumps({"type": "ADDED", "object": one}) for one in made.objects]
+    events = [json.dumps({"type": "ADDED", "object": obj}) for obj in made.objects]
     events.append(json.dumps({"type": "DELETED", "object": made.get("Pod", "web-2")}))
     made.objects = []
     made.files["watch.json"] = "\n".join(events) + "\n"
@@ -98,12 +98,12 @@ def _rolled(slices: int, pods: int) -> Cluster:
     """Slices in a file of their own, and Pods of a rollout; both with the version of their last write."""
     before, after = cluster(1).settle(), cluster(0)
     for number in (1, 2):
-        one = after.add(pod(f"web-new-{number}", (f"10.244.{number}.5{number}",), node=f"w{number}"))
-        one["metadata"]["resourceVersion"] = str(pods + number)
-    held = before.of("EndpointSlice")
-    for one in held:
-        one["metadata"]["resourceVersion"] = str(slices)
-    after.files["slices.json"] = json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": held})
+        replica = after.add(pod(f"web-new-{number}", (f"10.244.{number}.5{number}",), node=f"w{number}"))
+        replica["metadata"]["resourceVersion"] = str(pods + number)
+    listed = before.of("EndpointSlice")
+    for slice_ in listed:
+        slice_["metadata"]["resourceVersion"] = str(slices)
+    after.files["slices.json"] = json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": listed})
     return after
 
 
@@ -113,5 +113,5 @@ def slices_that_were_read_before_a_rollout_and_pods_behind_it() -> Cluster:
 
 
 @broken("fault", "endpoints", "SP306", "web-1")
-def slices_that_were_written_after_the_pods_they_lack() -> Cluster:
+def slices_that_were_written_after_the_pods_they_miss() -> Cluster:
     return _rolled(9900, 9000)

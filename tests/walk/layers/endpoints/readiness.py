@@ -24,10 +24,10 @@ def _all_pods(*, phase: str = "Running", waiting: str = "") -> Cluster:
 @broken("fault", "endpoints", "SP304", "Insufficient cpu")
 def every_pod_pending() -> Cluster:
     made = _all_pods(phase="Pending")
-    for one in made.of("Pod"):
-        one["status"]["containerStatuses"] = []
-        one["spec"]["nodeName"] = ""
-        one["status"]["conditions"].append(
+    for replica in made.of("Pod"):
+        replica["status"]["containerStatuses"] = []
+        replica["spec"]["nodeName"] = ""
+        replica["status"]["conditions"].append(
             {
                 "type": "PodScheduled",
                 "status": "False",
@@ -46,26 +46,28 @@ def every_pod_waits_for_its_image() -> Cluster:
 @broken("fault", "endpoints", "SP304", "CrashLoopBackOff", "exit 137")
 def every_pod_crashes() -> Cluster:
     made = _all_pods(waiting="CrashLoopBackOff")
-    for one in made.of("Pod"):
-        one["status"]["containerStatuses"][0]["lastState"] = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    for replica in made.of("Pod"):
+        replica["status"]["containerStatuses"][0]["lastState"] = {
+            "terminated": {"exitCode": 137, "reason": "OOMKilled"}
+        }
     return made
 
 
 @broken("fault", "endpoints", "SP304", "readiness gate", "example.com/in-rotation")
 def readiness_gate_unmet() -> Cluster:
     made = _all_pods()
-    for one in made.of("Pod"):
-        one["spec"]["readinessGates"] = [{"conditionType": "example.com/in-rotation"}]
-        one["status"]["containerStatuses"][0]["ready"] = True
+    for replica in made.of("Pod"):
+        replica["spec"]["readinessGates"] = [{"conditionType": "example.com/in-rotation"}]
+        replica["status"]["containerStatuses"][0]["ready"] = True
     return made
 
 
 @sound()
 def readiness_gate_met() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        one["spec"]["readinessGates"] = [{"conditionType": "example.com/in-rotation"}]
-        one["status"]["conditions"].append({"type": "example.com/in-rotation", "status": "True"})
+    for replica in made.of("Pod"):
+        replica["spec"]["readinessGates"] = [{"conditionType": "example.com/in-rotation"}]
+        replica["status"]["conditions"].append({"type": "example.com/in-rotation", "status": "True"})
     return made.settle()
 
 
@@ -80,17 +82,17 @@ def one_pod_of_three_not_ready() -> Cluster:
 @broken("warning", "endpoints", "SP305", "web-1")
 def only_terminating_endpoints_that_serve() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        one["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
+    for replica in made.of("Pod"):
+        replica["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
     return made.settle()
 
 
 @broken("fault", "endpoints", "SP304", "web-1")
 def only_terminating_endpoints_that_do_not_serve() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        one["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
-        one["status"]["conditions"][0]["status"] = "False"
+    for replica in made.of("Pod"):
+        replica["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
+        replica["status"]["conditions"][0]["status"] = "False"
     return made.settle()
 
 
@@ -104,9 +106,9 @@ def one_pod_terminating_beside_a_ready_one() -> Cluster:
 @sound("SP316", "SP314")
 def not_ready_pods_that_are_published_and_listen() -> Cluster:
     made = cluster(publishNotReadyAddresses=True)
-    for one in made.of("Pod"):
-        one["status"]["conditions"][0]["status"] = "False"
-        one["status"]["containerStatuses"][0]["ready"] = False
+    for replica in made.of("Pod"):
+        replica["status"]["conditions"][0]["status"] = "False"
+        replica["status"]["containerStatuses"][0]["ready"] = False
     return made.settle()
 
 
@@ -115,14 +117,14 @@ def not_ready_pods_that_are_published_and_listen() -> Cluster:
 
 def _starting(event: str = "", init: str = "", **status: object) -> Cluster:
     made = cluster(1)
-    one = made.get("Pod", "web-1")
-    one["status"] |= {"phase": "Pending", **status}
-    one["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
+    replica = made.get("Pod", "web-1")
+    replica["status"] |= {"phase": "Pending", **status}
+    replica["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}]
     waits = {"waiting": {"reason": "PodInitializing" if init else "ContainerCreating"}}
-    one["status"]["containerStatuses"] = [{"name": "main", "ready": False, "restartCount": 0, "state": waits}]
+    replica["status"]["containerStatuses"] = [{"name": "main", "ready": False, "restartCount": 0, "state": waits}]
     if init:
-        one["spec"]["initContainers"] = [{"name": "mesh", "restartPolicy": "Always"}, {"name": init}]
-        one["status"]["initContainerStatuses"] = [
+        replica["spec"]["initContainers"] = [{"name": "mesh", "restartPolicy": "Always"}, {"name": init}]
+        replica["status"]["initContainerStatuses"] = [
             {"name": "mesh", "ready": False, "restartCount": 0, "state": {"running": {}}},
             {"name": init, "ready": False, "restartCount": 0, "state": {"running": {}}},
         ]

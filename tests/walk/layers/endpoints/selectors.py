@@ -9,8 +9,8 @@ from tests.walk.layers.inputs import broken, sound
 
 def _selected(labels: dict[str, str], selector: dict[str, str]) -> Cluster:
     made = cluster(selector=selector)
-    for one in made.of("Pod"):
-        one["metadata"]["labels"] = dict(labels)
+    for replica in made.of("Pod"):
+        replica["metadata"]["labels"] = dict(labels)
     return made.settle()
 
 
@@ -70,8 +70,8 @@ def finished_pods_of_a_job_with_the_same_labels() -> Cluster:
 @broken("fault", "endpoints", "SP301", "namespace other")
 def pods_that_match_in_another_namespace() -> Cluster:
     made = cluster()
-    for one in made.of("Pod"):
-        one["metadata"]["namespace"] = "other"
+    for replica in made.of("Pod"):
+        replica["metadata"]["namespace"] = "other"
     made.add(pod("db-1", ("10.244.1.60",), labels={"app": "db"}))
     made.sockets.clear()
     service_ = made.get("Service")

@@ -19,9 +19,9 @@ def slice_with_a_pod_that_is_gone() -> Cluster:
 @broken("fault", "endpoints", "SP306", "10.244.1.77", "10.244.1.11", "1 of 2")
 def slice_with_another_address_than_the_pod_has() -> Cluster:
     made = cluster().settle()
-    for one in made.get("EndpointSlice")["endpoints"]:
-        if one["targetRef"]["name"] == "web-1":
-            one["addresses"] = ["10.244.1.77"]
+    for entry in made.get("EndpointSlice")["endpoints"]:
+        if entry["targetRef"]["name"] == "web-1":
+            entry["addresses"] = ["10.244.1.77"]
     return made
 
 
@@ -63,7 +63,7 @@ def ready_pods_and_an_empty_slice() -> Cluster:
 def a_ready_pod_in_no_slice() -> Cluster:
     made = cluster().settle()
     whole = made.get("EndpointSlice")
-    whole["endpoints"] = [one for one in whole["endpoints"] if one["targetRef"]["name"] == "web-1"]
+    whole["endpoints"] = [entry for entry in whole["endpoints"] if entry["targetRef"]["name"] == "web-1"]
     return made
 
 
@@ -101,8 +101,8 @@ def a_machine_outside_the_cluster_beside_the_pods() -> Cluster:
 @broken("fault", "endpoints", "SP310", "IPv6")
 def dual_stack_service_over_single_stack_pods() -> Cluster:
     made = cluster(dual=True)
-    for one in made.of("Pod"):
-        one["status"]["podIPs"] = one["status"]["podIPs"][:1]
+    for replica in made.of("Pod"):
+        replica["status"]["podIPs"] = replica["status"]["podIPs"][:1]
     return made.settle()
 
 

@@ -8,9 +8,9 @@ from tests.walk.layers.endpoints.partial_evidence import one_pod_of_two_read_by_
 def test_a_pod_read_by_its_name_that_has_another_address_contradicts_its_slice() -> None:
     made = one_pod_of_two_read_by_its_name()
     made.get("Pod", "web-1")["metadata"]["labels"] = {"app": "other"}
-    for one in made.get("EndpointSlice")["endpoints"]:
-        if one["targetRef"]["name"] == "web-1":
-            one["addresses"] = ["10.244.1.77"]
+    for endpoint in made.get("EndpointSlice")["endpoints"]:
+        if endpoint["targetRef"]["name"] == "web-1":
+            endpoint["addresses"] = ["10.244.1.77"]
     verdict = made.diagnose().verdict
     assert (verdict.status, verdict.code) == ("fault", "SP306")
     assert "Pod web-1 has 10.244.1.11" in verdict.summary

@@ -50,11 +50,11 @@ def _closed(objects: str = "", sockets: str = "") -> Cluster:
     """Nothing listens on 8080; ``objects`` and ``sockets`` are templates around what kubectl printed."""
     made = cluster().settle()
     made.sockets = {name: [("tcp", "0.0.0.0", 9000)] for name in made.sockets}
-    held = {path: text.decode() for path, text in made.evidence().items()}
+    files = {path: text.decode() for path, text in made.evidence().items()}
     return Cluster(
         files={
             path: (objects if path == "objects.json" else sockets or "{}").replace("{}", text)
-            for path, text in held.items()
+            for path, text in files.items()
         }
     )
 
@@ -80,8 +80,8 @@ def a_prompt_behind_documents_of_yaml() -> Cluster:
 @sound()
 def warnings_of_kubectl_before_a_healthy_output() -> Cluster:
     made = cluster().settle()
-    held = {path: text.decode() for path, text in made.evidence().items()}
-    return Cluster(files={path: WARNINGS + text if path == "objects.json" else text for path, text in held.items()})
+    files = {path: text.decode() for path, text in made.evidence().items()}
+    return Cluster(files={path: WARNINGS + text if path == "objects.json" else text for path, text in files.items()})
 
 
 # --- a file that breaks off --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def _without_service(made: Cluster) -> Cluster:
 
 
 @broken("fault", "ports", "SP403", "18080")
-def slices_without_their_service_whose_port_nobody_opens() -> Cluster:
+def slices_without_their_service_whose_port_nothing_opens() -> Cluster:
     return _without_service(cluster(ports=[port(80, 18080)]))
 
 

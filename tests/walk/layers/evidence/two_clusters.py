@@ -6,25 +6,25 @@ from tests.fixtures.cluster import Cluster, cluster
 from tests.walk.layers.inputs import broken, sound
 
 
-def _two(one: Cluster, other: Cluster) -> Cluster:
+def _two(first: Cluster, other: Cluster) -> Cluster:
     """The objects of both, each in a folder of its own; the second cluster's Pods have other addresses."""
     made = Cluster()
-    for folder, held in (("prod", one), ("staging", other)):
-        made.files[f"{folder}/objects.json"] = held.evidence()["objects.json"].decode()
+    for folder, source in (("prod", first), ("staging", other)):
+        made.files[f"{folder}/objects.json"] = source.evidence()["objects.json"].decode()
     return made
 
 
 def _cluster(name: str, network: str, cluster_ip: str = "10.96.10.1") -> Cluster:
     made = cluster(clusterIP=cluster_ip)
-    for one in made.of("Pod"):
-        address = one["status"]["podIP"].replace("10.244", network)
-        one["status"] |= {"podIP": address, "podIPs": [{"ip": address}]}
+    for pod in made.of("Pod"):
+        address = pod["status"]["podIP"].replace("10.244", network)
+        pod["status"] |= {"podIP": address, "podIPs": [{"ip": address}]}
     made.settle()
-    for one in made.objects:
+    for obj in made.objects:
         if name:
-            one["metadata"]["uid"] = f"{name}-{one['kind']}-{one['metadata']['name']}"
-        if one["kind"] == "EndpointSlice":
-            one["metadata"]["name"] += network.replace(".", "")
+            obj["metadata"]["uid"] = f"{name}-{obj['kind']}-{obj['metadata']['name']}"
+        if obj["kind"] == "EndpointSlice":
+            obj["metadata"]["name"] += network.replace(".", "")
     return made
 
 
@@ -44,10 +44,10 @@ def one_cluster_read_twice() -> Cluster:
 
 
 @sound()
-def another_service_that_was_made_anew_between_two_readings() -> Cluster:
+def another_service_that_was_recreated_between_two_readings() -> Cluster:
     before, after = _cluster("a", "10.244"), _cluster("a", "10.244")
-    for number, held in enumerate((before, after)):
+    for number, read in enumerate((before, after)):
         other = cluster(0, clusterIP=f"10.96.10.{20 + number}").get("Service")
         other["metadata"] |= {"name": "other", "uid": f"other-{number}", "resourceVersion": str(number + 1)}
-        held.add(other)
+        read.add(other)
     return _two(before, after)

@@ -31,16 +31,16 @@ def _with_dns(made: Cluster, **spec: Any) -> Cluster:
     """The cluster DNS beside it: one Pod that listens on 5353 behind port 53, as OpenShift's does."""
     dns = service("kube-dns", clusterIP="10.96.0.10", selector=None, ports=[port(53, 5353, "dns", "UDP")])
     server = pod("dns-1", ("10.244.2.53",), node="w2", labels={"k8s-app": "kube-dns"}, ports=(), **spec)
-    held = endpoint_slice(
+    dns_slice = endpoint_slice(
         "kube-dns-1",
         "kube-dns",
         [endpoint("10.244.2.53", node="w2")],
         [{"name": "dns", "port": 5353, "protocol": "UDP"}],
         managed_by="dns-operator",
     )
-    for one in (dns, server, held):
-        one["metadata"]["namespace"] = "kube-system"
-        made.add(one)
+    for obj in (dns, server, dns_slice):
+        obj["metadata"]["namespace"] = "kube-system"
+        made.add(obj)
     return made
 
 

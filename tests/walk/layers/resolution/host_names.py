@@ -10,18 +10,18 @@ from tests.walk.layers.inputs import broken, sound
 
 
 def _members(*, ready: int = 3, subdomain: str = "web", **spec: Any) -> Cluster:
-    held: dict[str, Any] = {"clusterIP": "None", "clusterIPs": ["None"], "ports": [port(5432, 5432)], **spec}
-    made = cluster(0, **held)
+    settings: dict[str, Any] = {"clusterIP": "None", "clusterIPs": ["None"], "ports": [port(5432, 5432)], **spec}
+    made = cluster(0, **settings)
     for number in range(3):
         name = f"web-{number}"
-        one = made.add(pod(name, (f"10.244.1.{20 + number}",), ports=(("", 5432, "TCP"),), ready=number < ready))
-        one["spec"] |= {"hostname": name, "subdomain": subdomain}
+        replica = made.add(pod(name, (f"10.244.1.{20 + number}",), ports=(("", 5432, "TCP"),), ready=number < ready))
+        replica["spec"] |= {"hostname": name, "subdomain": subdomain}
         made.sockets[name] = [("tcp", "0.0.0.0", 5432)]
     made.settle()
-    for each in made.of("EndpointSlice"):
-        for one in each["endpoints"]:
+    for slice_ in made.of("EndpointSlice"):
+        for endpoint in slice_["endpoints"]:
             if subdomain == "web":
-                one["hostname"] = one["targetRef"]["name"]
+                endpoint["hostname"] = endpoint["targetRef"]["name"]
     return made
 
 
@@ -48,8 +48,8 @@ def the_host_name_of_a_member_that_does_not_exist() -> Cluster:
 @broken("fault", "resolution", "SP124", "db-0", lookup="db-0.web")
 def the_host_name_of_members_whose_subdomain_is_another_service() -> Cluster:
     made = _members(subdomain="other")
-    for one in made.of("Pod"):
-        one["spec"]["hostname"] = one["metadata"]["name"].replace("web", "db")
+    for replica in made.of("Pod"):
+        replica["spec"]["hostname"] = replica["metadata"]["name"].replace("web", "db")
     return made
 
 

@@ -54,7 +54,7 @@ def the_record_was_not_asked_for_as_it_stands() -> Cluster:
 
 @broken("fault", "resolution", "SP118", "web does not resolve", client="pod/client")
 def the_record_itself_met_a_silent_server() -> Cluster:
-    """glibc reports the bare name's NXDOMAIN behind a candidate that nobody answered."""
+    """glibc reports the bare name's NXDOMAIN behind a candidate that no server answered."""
     return _looked_up(f"web -> {DENIED}", f"{RECORD}. -> {SILENT}")
 
 
@@ -90,9 +90,9 @@ def a_name_that_the_client_resolves_in_a_namespace_that_was_not_listed() -> Clus
 def _in_another_namespace(*lines: str, name: str = "api") -> Cluster:
     """Service ``name`` is in namespace back, the client in shop."""
     made = _looked_up(*lines)
-    one = service(name, clusterIP="10.96.10.9")
-    one["metadata"]["namespace"] = "back"
-    made.add(one)
+    same_name = service(name, clusterIP="10.96.10.9")
+    same_name["metadata"]["namespace"] = "back"
+    made.add(same_name)
     return made
 
 
@@ -115,7 +115,7 @@ def a_full_name_with_the_clients_namespace() -> Cluster:
 
 
 @broken("fault", "resolution", "SP118", "api does not resolve", lookup="api", **_OTHER)
-def a_short_name_that_nobody_answers() -> Cluster:
+def a_short_name_that_no_server_answers() -> Cluster:
     return _in_another_namespace(f"api -> {SILENT}")
 
 
@@ -146,5 +146,5 @@ def musl_is_named_and_the_upstream_has_such_a_name() -> Cluster:
 
 
 @broken("warning", "resolution", "SP122", RECORD, client="pod/client", lookup="web.shop", resolver="musl")
-def musl_is_named_and_nobody_asked_the_upstream() -> Cluster:
+def musl_is_named_and_the_upstream_was_not_asked() -> Cluster:
     return _looked_up("web.shop -> 10.96.10.1", f"web.shop. -> {SILENT}", conf=_NDOTS_1)

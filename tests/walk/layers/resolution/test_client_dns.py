@@ -16,8 +16,8 @@ from tests.walk.layers.resolution.egress_policies import APP, let_out
 
 
 def _objects() -> dict[str, Any]:
-    held: dict[str, Any] = json.loads(gzip.decompress(recording_files("nftables")["objects.json.gz"]))
-    return held
+    recorded: dict[str, Any] = json.loads(gzip.decompress(recording_files("nftables")["objects.json.gz"]))
+    return recorded
 
 
 def _diagnose(objects: dict[str, Any], *, lookup: str = "", resolver: str = "", **files: str) -> Report:
@@ -36,14 +36,14 @@ def _diagnose(objects: dict[str, Any], *, lookup: str = "", resolver: str = "", 
 
 def _with_client(**spec: Any) -> dict[str, Any]:
     objects = _objects()
-    for one in objects["items"]:
-        if one["kind"] == "Pod" and one["metadata"]["name"] == "client":
-            one["spec"] |= spec
+    for obj in objects["items"]:
+        if obj["kind"] == "Pod" and obj["metadata"]["name"] == "client":
+            obj["spec"] |= spec
     return objects
 
 
 def _layer(report: Report, name: str) -> tuple[str, str]:
-    found = next(one for one in report.layers if one.name == name)
+    found = next(layer for layer in report.layers if layer.name == name)
     return found.status, found.sentence
 
 
@@ -101,7 +101,7 @@ def test_a_corefile_of_another_cluster_domain_is_a_fault() -> None:
     conf = "search service-ops.svc.k8s.corp svc.k8s.corp k8s.corp\nnameserver 10.96.0.10\noptions ndots:5\n"
     report = _diagnose(_with_client(), client_resolv_conf=conf)
     assert (report.verdict.status, report.verdict.layer) == ("fault", "resolution")
-    assert "SP108" in {one.code for one in report.findings}
+    assert "SP108" in {finding.code for finding in report.findings}
 
 
 def test_an_error_line_about_the_name_is_a_warning_and_one_about_another_is_bait() -> None:
@@ -109,14 +109,15 @@ def test_an_error_line_about_the_name_is_a_warning_and_one_about_another_is_bait
     start = ".:53\n[INFO] plugin/reload: Running configuration SHA512 = 0\n"
     name = "api.partner.example"
     mine = _diagnose(_with_client(), lookup=name, coredns_log=start + line.format(name))
-    assert "SP115" in {one.code for one in mine.findings}
+    assert "SP115" in {finding.code for finding in mine.findings}
     other = _diagnose(_with_client(), coredns_log=start + line.format("www.example.org"))
     assert other.verdict.status == "healthy"
-    assert "SP115" not in {one.code for one in other.findings}
+    assert "SP115" not in {finding.code for finding in other.findings}
 
 
 def test_a_new_revision_is_among_what_changed_lately() -> None:
     report = _diagnose(_with_client())
     assert (
-        any("ReplicaSet" in one.what and "revision" in one.what for one in report.changes) or len(report.changes) == 8
+        any("ReplicaSet" in change.what and "revision" in change.what for change in report.changes)
+        or len(report.changes) == 8
     )

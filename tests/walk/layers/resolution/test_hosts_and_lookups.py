@@ -14,9 +14,9 @@ RIGHT = "10.96.28.101"
 
 
 def _diagnose(answer: str, hosts: str) -> Report:
-    files = {each: data for each, data in recording_files("nftables").items() if "attempts" not in each}
-    for each in ("client.names.txt.gz", "client.hosts.gz"):
-        files.pop(each)
+    files = {path: data for path, data in recording_files("nftables").items() if "attempts" not in path}
+    for path in ("client.names.txt.gz", "client.hosts.gz"):
+        files.pop(path)
     files["client.names.txt"] = f"glibc-2.36 {NAME} -> {answer}\n".encode()
     files["client.hosts"] = f"127.0.0.1\tlocalhost\n{hosts}\n".encode()
     return diagnose(BytesSource(files), f"svc/{NAME}", namespace="service-ops", client="pod/client", resolver="glibc")
@@ -38,7 +38,11 @@ def test_an_address_that_the_hosts_file_gives_is_the_hosts_files_doing(answer: s
 
 @pytest.mark.parametrize("line", ["192.0.2.10 other", f"192.0.2.11 {NAME}", f"192.0.2.10 {NAME}.shop", ""])
 def test_an_address_from_elsewhere_is_not_laid_to_the_hosts_file(line: str) -> None:
-    codes = {one.code for one in _diagnose("192.0.2.10", line).findings if one.evidence and "glibc" in one.sentence}
+    codes = {
+        finding.code
+        for finding in _diagnose("192.0.2.10", line).findings
+        if finding.evidence and "glibc" in finding.sentence
+    }
     assert codes == {"SP121"}
 
 

@@ -16,7 +16,7 @@ FULL = "net.netfilter.nf_conntrack_max = 262144\nnet.netfilter.nf_conntrack_coun
 
 
 def _diagnose(names: str, sysctls: str, node: str = "w2") -> Report:
-    files = {each: data for each, data in recording_files("nftables").items() if "attempts" not in each}
+    files = {path: data for path, data in recording_files("nftables").items() if "attempts" not in path}
     files.pop("client.names.txt.gz")
     files["client.names.txt"] = names.encode()
     files[f"{node}.sysctl.txt"] = sysctls.encode()

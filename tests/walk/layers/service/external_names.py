@@ -38,10 +38,10 @@ ALIAS = "svc/alias"
 def external_name_of(target: str, *, ready: bool = True) -> Cluster:
     made = cluster()
     made.add(service("alias", type="ExternalName", externalName=target))
-    for one in made.of("Pod"):
+    for pod in made.of("Pod"):
         if not ready:
-            one["status"]["conditions"][0]["status"] = "False"
-            one["status"]["containerStatuses"][0]["ready"] = False
+            pod["status"]["conditions"][0]["status"] = "False"
+            pod["status"]["containerStatuses"][0]["ready"] = False
     return made.settle()
 
 

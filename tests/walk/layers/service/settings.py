@@ -16,9 +16,9 @@ def local_internal_traffic_policy_with_a_pod_on_every_node() -> Cluster:
 @sound()
 def traffic_distribution_prefers_close_endpoints() -> Cluster:
     made = cluster(trafficDistribution="PreferClose").settle()
-    for one in made.get("EndpointSlice")["endpoints"]:
-        one["hints"] = {"forZones": [{"name": "zone-a"}]}
-        one["zone"] = "zone-a"
+    for endpoint in made.get("EndpointSlice")["endpoints"]:
+        endpoint["hints"] = {"forZones": [{"name": "zone-a"}]}
+        endpoint["zone"] = "zone-a"
     return made
 
 

@@ -37,7 +37,7 @@ def _diagnosis(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> tu
 
 
 def _codes(found: dict[str, Any]) -> list[str]:
-    return [one["code"] for one in found["findings"]]
+    return [finding["code"] for finding in found["findings"]]
 
 
 def test_a_service_that_was_not_created_yet_is_not_blamed_for_having_no_address(

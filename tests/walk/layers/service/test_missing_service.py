@@ -14,7 +14,7 @@ from svcpath.reports.records import Report
 
 
 def _diagnose(name: str, answer: str) -> Report:
-    files = {each: data for each, data in recording_files("nftables").items() if "attempts" not in each}
+    files = {path: data for path, data in recording_files("nftables").items() if "attempts" not in path}
     files.pop("client.names.txt.gz")
     objects = json.loads(gzip.decompress(files.pop("objects.json.gz")))
     files["objects.json"] = json.dumps(objects).encode()

@@ -1,10 +1,10 @@
-"""Mended twins of the data-plane cases (37 to 59)."""
+"""Fixed variants of the data-plane cases (37 to 59)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cases.public.mended.edit import Files, endpoint, replace
+from tests.cases.public.fixed.edit import Files, endpoint, replace
 from tests.fixtures.chain_names import rechain
 
 
@@ -74,7 +74,7 @@ def _synced(files: Files) -> None:
     files["iptables-save.txt"] = rechain(files["iptables-save.txt"].replace("10.244.1.96", "10.244.2.96"))
 
 
-MEND: dict[str, Callable[[Files], None]] = {
+FIX: dict[str, Callable[[Files], None]] = {
     "37-hairpin-own-service": _hairpin_on,
     "38-udp-stale-conntrack-zero-endpoints": _endpoint_again,
     "40-udp-stale-entry-coredns-replaced": _right_backend,

@@ -1,11 +1,11 @@
-"""Mended twins of the cases about Services, slices and ports (17 to 36)."""
+"""Fixed variants of the cases about Services, slices and ports (17 to 36)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cases.public.mended.edit import Files, endpoint
-from tests.cases.public.mended.edit import replace as _replace
+from tests.cases.public.fixed.edit import Files, endpoint
+from tests.cases.public.fixed.edit import replace as _replace
 
 
 def _selector(files: Files) -> None:
@@ -44,7 +44,7 @@ def _slice_port_name(files: Files) -> None:
 
 def _drop_mirrored(files: Files) -> None:
     documents = files["slices.yaml"].split("---\n")
-    files["slices.yaml"] = "---\n".join(one for one in documents if "pay-mirror" not in one)
+    files["slices.yaml"] = "---\n".join(document for document in documents if "pay-mirror" not in document)
     del files["iptables-save.txt"]
 
 
@@ -61,7 +61,7 @@ def _mirror(files: Files) -> None:
 
 def _no_ghost(files: Files) -> None:
     documents = files["slices.yaml"].split("---\n")
-    files["slices.yaml"] = "---\n".join(one for one in documents if "reuse-new" in one)
+    files["slices.yaml"] = "---\n".join(document for document in documents if "reuse-new" in document)
 
 
 def _second_port(files: Files) -> None:
@@ -104,7 +104,7 @@ def _give_family(files: Files) -> None:
     _replace(files, "slice.yaml", "endpoints: []\n", endpoint("fd00:10:244:1::5b", "v6-1"))
 
 
-MEND: dict[str, Callable[[Files], None]] = {
+FIX: dict[str, Callable[[Files], None]] = {
     "17-selector-label-mismatch": _selector,
     "18-service-without-selector-no-endpoints": _add_slice,
     "19-named-targetport-missing": _name_port,

@@ -1,10 +1,10 @@
-"""Mended twins of the cases about drains and rollouts (60 to 68)."""
+"""Fixed variants of the cases about drains and rollouts (60 to 68)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cases.public.mended.edit import Files, replace
+from tests.cases.public.fixed.edit import Files, replace
 
 
 def _wait(files: Files) -> None:
@@ -25,7 +25,7 @@ def _longer_grace(files: Files) -> None:
 
 def _old_gone(files: Files) -> None:
     documents = files["pods.yaml"].split("---\n")
-    files["pods.yaml"] = "---\n".join(one for one in documents if "shopweb-old" not in one)
+    files["pods.yaml"] = "---\n".join(document for document in documents if "shopweb-old" not in document)
     files["slice.yaml"] = _slice("shopweb", "10.244.2.10", "shopweb-new")
 
 
@@ -47,7 +47,7 @@ def _slice(service: str, address: str, pod: str, port: str = "http") -> str:
     )
 
 
-MEND: dict[str, Callable[[Files], None]] = {
+FIX: dict[str, Callable[[Files], None]] = {
     "60-no-prestop-endpoint-lag": _wait,
     "62-prestop-longer-than-grace": _longer_grace,
     "65-rollout-done-old-pod-terminating": _old_gone,

@@ -159,10 +159,10 @@ def _all() -> Iterator[Printed]:
             yield from _printed(f"{mode} {name}", files, report, **options)
     for name in names(17, 59):
         yield from _printed(name, case(name).files, case(name).report)
-    for one in BROKEN:
-        files = one.build().evidence()
-        options = {"namespace": "shop", **one.options}
-        yield from _printed(one.name, files, one.report, **options)
+    for broken in BROKEN:
+        files = broken.build().evidence()
+        options = {"namespace": "shop", **broken.options}
+        yield from _printed(broken.name, files, broken.report, **options)
 
 
 ALL = list(_all())
@@ -183,39 +183,45 @@ ELSEWHERE = {
 }
 
 
-#: Codes that have a case folder: what their disproof prints is told, and tried, there.
-IN_A_FOLDER = {one.written.expect.code for one in cases()}
+#: Codes that have a case folder: what their disproof prints is given, and tried, there.
+IN_A_FOLDER = {folder.written.expect.code for folder in cases()}
 
-RUN = [one for one in ALL if one.finding.code in REFUTED and (one.where, one.finding.code) not in ELSEWHERE]
+RUN = [
+    printed
+    for printed in ALL
+    if printed.finding.code in REFUTED and (printed.where, printed.finding.code) not in ELSEWHERE
+]
 
 
-@pytest.mark.parametrize("one", RUN, ids=str)
-def test_a_disproof_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(one: Printed, tmp_path: Path) -> None:
-    command, shown = one.finding.hypotheses[0].disproof, REFUTED[one.finding.code]
-    here = fake_world.run(command, one.files, tmp_path / "broken")
+@pytest.mark.parametrize("printed", RUN, ids=str)
+def test_a_disproof_is_silent_on_a_right_finding_and_speaks_on_a_wrong_one(printed: Printed, tmp_path: Path) -> None:
+    command, shown = printed.finding.hypotheses[0].disproof, REFUTED[printed.finding.code]
+    here = fake_world.run(command, printed.files, tmp_path / "broken")
     assert not shown(here), f"{command}\nwould refute a right finding by printing:\n{here}"
-    other = where_wrong(one.files, one.finding, one.report)
+    other = where_wrong(printed.files, printed.finding, printed.report)
     there = fake_world.run(command, other.evidence(), tmp_path / "wrong")
     assert shown(there), f"{command}\nsays nothing where the finding is wrong:\n{there}"
 
 
-@pytest.mark.parametrize("one", RUN, ids=str)
-def test_where_the_disproof_speaks_the_finding_is_not_made(one: Printed) -> None:
-    other = where_wrong(one.files, one.finding, one.report)
-    target = f"svc/{one.report.target.service}" if one.report.target.service else ""
-    options: Options = {"namespace": one.report.target.namespace, **one.options}
+@pytest.mark.parametrize("printed", RUN, ids=str)
+def test_where_the_disproof_speaks_the_finding_is_not_made(printed: Printed) -> None:
+    other = where_wrong(printed.files, printed.finding, printed.report)
+    target = f"svc/{printed.report.target.service}" if printed.report.target.service else ""
+    options: Options = {"namespace": printed.report.target.namespace, **printed.options}
     again = diagnose(BytesSource(other.evidence()), target, **options)
     same = [
-        each.sentence for each in again.findings if each.code == one.finding.code and each.status == one.finding.status
+        finding.sentence
+        for finding in again.findings
+        if finding.code == printed.finding.code and finding.status == printed.finding.status
     ]
-    assert not same, f"{one.finding.hypotheses[0].disproof}\nstill: {same}"
+    assert not same, f"{printed.finding.hypotheses[0].disproof}\nstill: {same}"
 
 
 def test_every_code_that_the_evidence_shows_is_run_or_named_as_not_run() -> None:
-    printed = {one.finding.code for one in ALL}
-    assert printed <= set(REFUTED) | set(NOT_RUN) | IN_A_FOLDER
+    codes = {printed.finding.code for printed in ALL}
+    assert codes <= set(REFUTED) | set(NOT_RUN) | IN_A_FOLDER
     assert not set(REFUTED) & set(NOT_RUN)
-    assert set(REFUTED) <= printed, "a check for a code that no evidence here shows"
+    assert set(REFUTED) <= codes, "a check for a code that no evidence here shows"
     assert set(REFUTED) <= set(WHERE_WRONG)
 
 
@@ -278,21 +284,21 @@ def test_no_hostile_name_in_the_evidence_breaks_out_of_any_printed_command(hosti
     silent = cluster(ports=[port(80, 18080)])
     named = cluster(ports=[port(80, hostile, hostile)])
     commands: list[str] = []
-    for each in (selecting, listening, silent, named):
-        each.sockets.clear()
-        for one in each.of("Pod"):
-            one["metadata"]["name"] = hostile
-            one["spec"]["nodeName"] = hostile
-        each.settle()
-        if each is silent:
-            each.drop("Pod")
-        each.add(service(hostile))
-        report = each.diagnose(symptom="Connection refused")
-        commands += [one.disproof for finding in report.findings for one in finding.hypotheses]
-        commands += [one.command for finding in report.findings for one in finding.evidence]
-        commands += [one.command for one in report.not_looked_at]
-        commands += [one.command for one in report.observations]
-    assert any("touch pwned" in one for one in commands)
+    for made in (selecting, listening, silent, named):
+        made.sockets.clear()
+        for pod in made.of("Pod"):
+            pod["metadata"]["name"] = hostile
+            pod["spec"]["nodeName"] = hostile
+        made.settle()
+        if made is silent:
+            made.drop("Pod")
+        made.add(service(hostile))
+        report = made.diagnose(symptom="Connection refused")
+        commands += [hypothesis.disproof for finding in report.findings for hypothesis in finding.hypotheses]
+        commands += [observation.command for finding in report.findings for observation in finding.evidence]
+        commands += [gap.command for gap in report.not_looked_at]
+        commands += [observation.command for observation in report.observations]
+    assert any("touch pwned" in command for command in commands)
     environment = _quick(tmp_path)
     for command in dict.fromkeys(commands):
         if not command.startswith("on the client's node"):

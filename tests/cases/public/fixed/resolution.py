@@ -1,10 +1,10 @@
-"""Mended twins of the resolver and DNS cases (01 to 16)."""
+"""Fixed variants of the resolver and DNS cases (01 to 16)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cases.public.mended.edit import Files, replace
+from tests.cases.public.fixed.edit import Files, replace
 
 
 def _nxdomain(files: Files) -> None:
@@ -82,7 +82,7 @@ def _own_port(files: Files) -> None:
     replace(files, "query.txt", "8200", "32001")
 
 
-MEND: dict[str, Callable[[Files], None]] = {
+FIX: dict[str, Callable[[Files], None]] = {
     "01-musl-search-nodata-stops": _nxdomain,
     "03-search-single-dot-musl": _no_dot,
     "05-ndots1-fallback-differs": _full_name,

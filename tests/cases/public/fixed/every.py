@@ -1,21 +1,21 @@
-"""The mended twin of any case."""
+"""The fixed variant of any case."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from tests.cases.public.case import Case
-from tests.cases.public.mended import dataplane, lifecycle, objects, resolution
+from tests.cases.public.fixed import dataplane, lifecycle, objects, resolution
 
-MEND = {**resolution.MEND, **objects.MEND, **dataplane.MEND, **lifecycle.MEND}
+FIX = {**resolution.FIX, **objects.FIX, **dataplane.FIX, **lifecycle.FIX}
 
 
-def mended(case: Case) -> Case:
+def fixed(case: Case) -> Case:
     files = {path: raw.decode() for path, raw in case.files.items()}
-    MEND[case.name](files)
+    FIX[case.name](files)
     return dataclasses.replace(
         case,
-        name=f"{case.name} mended",
+        name=f"{case.name} fixed",
         files={path: text.encode() for path, text in files.items()},
         status="OK",
     )

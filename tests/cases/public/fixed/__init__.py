@@ -1,0 +1,1 @@
+"""The fixed variant of each case: its inputs edited the way its remedy says."""
