@@ -45,7 +45,7 @@ def test_reading_changes_nothing_and_leaves_nothing_beside(tmp_path: Path, capfd
     assert run(["drain", "timeline", "show", str(path)]) == 0
     assert run(["drain", "timeline", "export", str(path)]) == 0
     assert "DRAINED" in capfd.readouterr().out
-    assert (path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (before, ["drain.db"])
+    assert (path.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (before, ["drain.db"])
 
 
 def test_a_recording_under_way_is_read_with_what_is_still_in_its_log(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_recording_under_way_is_read_with_what_is_still_in_its_log(tmp_path: P
     store = Store(path)
     store.remark("client", "hello", ZERO)
     reader = Store(path, reading=True)
-    assert [one.text for one in reader.remarks()] == ["hello"]
+    assert [remark.text for remark in reader.remarks()] == ["hello"]
     reader.close()
     store.close()
 

@@ -133,9 +133,9 @@ def _client(bundle: Bundle) -> str:
 
 def test_the_same_name_has_the_same_pseudonym_and_prefixes_stay() -> None:
     bundle, _ = recorded("iptables", "echo-server")
-    one, two = disguised(bundle, b"key"), disguised(bundle, b"key")
-    assert pack(one) == pack(two)
-    assert pack(one) != pack(disguised(bundle, b"other"))
+    first, second = disguised(bundle, b"key"), disguised(bundle, b"key")
+    assert pack(first) == pack(second)
+    assert pack(first) != pack(disguised(bundle, b"other"))
 
 
 # --- hostile bundles ------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_what_leads_out_of_a_bundle_is_refused(tmp_path: Path, name: str, kind: 
     path.write_bytes(archive(lambda tar: _add(tar, name, kind=kind, link=link)))
     with pytest.raises(EvidenceError, match=words):
         bundles.read(path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["b.tar.zst"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.tar.zst"]
 
 
 def test_a_name_that_occurs_twice_is_refused(tmp_path: Path) -> None:
@@ -214,9 +214,11 @@ def test_a_bundle_of_another_form_says_what_to_do() -> None:
 
 def test_a_bundle_keeps_why_a_look_gave_nothing() -> None:
     bundle, _ = recorded("iptables", "empty-service")
-    reasons = [(one.state, one.reason, one.why) for one in bundle.observations]
+    reasons = [(observation.state, observation.reason, observation.why) for observation in bundle.observations]
     assert State.UNREADABLE in {state for state, _, _ in reasons}
-    assert [(one.state, one.reason, one.why) for one in unpack(pack(bundle)).observations] == reasons
+    assert [
+        (observation.state, observation.reason, observation.why) for observation in unpack(pack(bundle)).observations
+    ] == reasons
 
 
 def test_every_cut_of_a_bundle_is_a_typed_error(tmp_path: Path) -> None:
