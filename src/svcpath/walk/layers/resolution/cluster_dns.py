@@ -13,6 +13,7 @@ from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.plural import count
 from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.subjects.readiness import why_not_ready
 
@@ -91,7 +92,7 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
         finding(
             "SP115",
             Status.WARN,
-            f"CoreDNS logs {len(observed)} errors about {asked}: {why[:200]}",
+            f"CoreDNS logs {count(len(observed), 'error')} about {asked}: {why[:200]}",
             evidence=(Evidence(f"log: {asked}: {why[:200]}", newest),),
             confidence=Confidence.SUPPORTED,
             names={"name": asked},

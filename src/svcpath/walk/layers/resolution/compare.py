@@ -16,6 +16,7 @@ from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding,
 from svcpath.findings.shell import shell
 from svcpath.models.resolvers import Fix, LookupOutcome, Resolution, World, canonical
 from svcpath.models.resolvers.compare import fixes, line
+from svcpath.plural import count
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
 
@@ -132,9 +133,7 @@ def _phrase(working: list[ResolverResult]) -> str:
     if outcome is None:
         return ""
     who = result.resolver if len(working) == 1 else f"{len(working)} resolvers"
-    return (
-        f"{result.name} -> {', '.join(outcome.addresses[:4])} ({who}, {len(result.resolution.trace.queries)} queries)"
-    )
+    return f"{result.name} -> {', '.join(outcome.addresses[:4])} ({who}, {count(len(result.resolution.trace.queries), 'query')})"
 
 
 def _failure(
