@@ -220,9 +220,9 @@ def _details(code: str, failing: list[ResolverResult], working: list[ResolverRes
         outcome = result.outcome
         if outcome is None:
             continue
-        count = len(result.candidates)
+        last = len(result.candidates)
         order = ", ".join(result.candidates)
-        details.append(f"{result.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
+        details.append(f"{result.resolver} asks {order}: it stops at candidate {last}; {outcome.rule.text}")
     if code == "SP103":
         details.append(
             'the bad entry is "." in search, and the result depends on the musl version; measured with 1.2.3: a malformed '
