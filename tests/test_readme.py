@@ -52,7 +52,7 @@ def test_the_readme_shows_at_least_a_diagnosis() -> None:
     assert any(block.command.startswith("svcpath diagnose") for block in CONSOLE)
 
 
-@pytest.mark.parametrize("one", CONSOLE, ids=lambda block: block.command[:70])
+@pytest.mark.parametrize("block", CONSOLE, ids=lambda block: block.command[:70])
 def test_a_command_of_the_readme_prints_what_stands_below_it(block: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     words = shlex.split(block.command, comments=True)

@@ -36,8 +36,7 @@ KEPT = {
     "ipsets": "ipset's output as kube-proxy's IPVS mode fills it",
     "ipset_frontends": "ipset's output as kube-proxy's IPVS mode fills it",
     "recall": "InetAddress's cache",
-    "refresh": "InetAddress's cache",
-    "owned_by": "the index of owners",
+    **dict.fromkeys(("make_metavar", "format_arguments"), "click"),
 }
 
 

@@ -50,7 +50,7 @@ WORDS = (
     _word(r"(?i)\bby lot\b", "random sample"),
     _word(r"(?i)\banew\b", "again, recreated"),
     _word(r"(?i)\b(un)?told\b", "reported"),
-    _word(r"(?i)\bnobody\b", "nothing, no one"),
+    _word(r"(?i)(?<!app=)\bnobody\b", "nothing, no one"),
     _word(r"(?i)\bfor ever\b", "forever"),
     _word(r"\b(widths|starved|unasked|cautious|weighed|doubted)\.py\b", "a name that says what the module is about"),
 )

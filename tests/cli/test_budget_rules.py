@@ -254,7 +254,7 @@ def test_an_ingress_of_another_namespace_does_not_stand_in_front(
 
 
 @pytest.mark.parametrize(
-    ("label", "said"),
+    ("label", "reported"),
     [
         ("sidecar.istio.io/inject: 'true'", True),
         ("sidecar.istio.io/inject: 'false'", False),
@@ -285,7 +285,7 @@ def test_the_shorter_of_two_hooks_on_the_path_changes_first_and_has_the_finding(
 
 
 def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budget: Any) -> None:
-    one = (
+    manifest = (
         _manifest()
         + SERVICE
         + (
@@ -293,7 +293,7 @@ def test_a_render_of_thousands_of_documents_keeps_each_workloads_own_fronts(budg
             "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n---\n"
         )
     )
-    _, found = budget("".join(one.replace("web", f"web{number}") for number in range(60)))
+    _, found = budget("".join(manifest.replace("web", f"web{number}") for number in range(60)))
     assert len(found["workloads"]) == 60
     for workload in found["workloads"]:
         assert f"Ingress {workload['name']} stands" in workload["terms"][0]["detail"]

@@ -212,5 +212,5 @@ def test_demo_shows_three_services_in_both_modes_and_is_0() -> None:
     ran = svcpath("demo")
     assert ran.code == 0
     assert ran.out.count("HEALTHY: ") == 2
-    assert ran.out.count("FAULT at endpoints: selector app=missing") == 2
+    assert ran.out.count("FAULT at endpoints: selector app=nobody") == 2
     assert ran.out.count("FAULT at ports: nothing listens on 18080") == 2

@@ -42,4 +42,4 @@ def test_wrong_targets_are_usage_errors(tmp_path: Path) -> None:
 
 def test_every_protocol_says_what_finished_means_and_what_has_to_be_capped() -> None:
     assert {"http-keep-alive", "grpc", "websocket", "database-session", "message-consumer"} <= set(semantics())
-    assert all(one.finished and one.cap and one.unbounded for one in semantics().values())
+    assert all(entry.finished and entry.cap and entry.unbounded for entry in semantics().values())

@@ -42,18 +42,18 @@ def recorded(live: Live, tmp_path: Path, request: pytest.FixtureRequest) -> Path
 
 def test_show_lists_what_the_nodes_hold(live: Live, recorded: Path) -> None:
     asked = live.run("dataplane", "show", "-o", "json")
-    held = svcpath("dataplane", "show", "--evidence", recorded, "-o", "json")
-    assert (asked.code, held.code) == (0, 0), asked.err
-    assert json.loads(asked.out)["frontends"] == json.loads(held.out)["frontends"]
+    kept = svcpath("dataplane", "show", "--evidence", recorded, "-o", "json")
+    assert (asked.code, kept.code) == (0, 0), asked.err
+    assert json.loads(asked.out)["frontends"] == json.loads(kept.out)["frontends"]
 
 
 def test_drift_sees_a_healthy_cluster_and_a_changed_one(live: Live) -> None:
     found = json.loads(live.run("dataplane", "drift", "-o", "json").out)
-    assert {one["node"] for one in found["nodes"]} >= {"w1", "w2"}
+    assert {node["node"] for node in found["nodes"]} >= {"w1", "w2"}
     assert found["rows"] == []
-    for one in live.server.objects:
-        if one["kind"] == "EndpointSlice" and one["metadata"]["name"].startswith("echo-server"):
-            one["endpoints"] = one["endpoints"][:1]
+    for obj in live.server.objects:
+        if obj["kind"] == "EndpointSlice" and obj["metadata"]["name"].startswith("echo-server"):
+            obj["endpoints"] = obj["endpoints"][:1]
     ran = live.run("dataplane", "drift", "--node", "w1", "-o", "json")
     rows = json.loads(ran.out)["rows"]
     assert ran.code == 1
@@ -62,13 +62,13 @@ def test_drift_sees_a_healthy_cluster_and_a_changed_one(live: Live) -> None:
 
 def test_trace_starts_on_the_clients_node(live: Live) -> None:
     service = next(
-        one for one in live.server.objects if one["kind"] == "Service" and one["metadata"]["name"] == "echo-server"
+        obj for obj in live.server.objects if obj["kind"] == "Service" and obj["metadata"]["name"] == "echo-server"
     )
     to = f"{service['spec']['clusterIP']}:80"
     ran = live.run("dataplane", "trace", "--from", "pod/client", "-n", "service-ops", "--to", to, "-o", "json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
-    client = next(one for one in live.server.objects if one["kind"] == "Pod" and one["metadata"]["name"] == "client")
+    client = next(obj for obj in live.server.objects if obj["kind"] == "Pod" and obj["metadata"]["name"] == "client")
     assert (found["node"], found["outcome"]) == (client["spec"]["nodeName"], "backends")
     assert found["source"] == client["status"]["podIP"]
 
@@ -76,9 +76,9 @@ def test_trace_starts_on_the_clients_node(live: Live) -> None:
 def test_resolve_reads_the_pods_own_files_and_the_cluster(live: Live, recorded: Path) -> None:
     words = ["echo-server", "empty-service.service-ops", "nope.service-ops", "--resolver", "all", "-o", "json"]
     asked = live.run("resolve", *words, "--from", "pod/client")
-    held = svcpath("resolve", *words, "--from", "pod/client", "-n", "service-ops", "--evidence", recorded)
-    assert asked.code == held.code, asked.err
-    assert json.loads(asked.out)["names"] == json.loads(held.out)["names"]
+    kept = svcpath("resolve", *words, "--from", "pod/client", "-n", "service-ops", "--evidence", recorded)
+    assert asked.code == kept.code, asked.err
+    assert json.loads(asked.out)["names"] == json.loads(kept.out)["names"]
     assert sum("/exec" in path for _, path in live.server.seen) == 1
 
 
@@ -91,16 +91,16 @@ def test_resolve_lists_no_more_namespaces_than_the_names_lead_to(live: Live) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "text"),
     [
         (["dataplane", "trace", "--from", "pod/nope", "--to", "10.96.0.10:53/udp"], 2, "no Pod nope"),
         (["resolve", "web", "--from", "pod/nope"], 2, "no Pod nope"),
         (["dataplane", "show", "--node", "w9"], 2, "no node w9"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_is(live: Live, words: list[str], code: int, said: str) -> None:
+def test_what_is_not_there_is_said_with_what_is(live: Live, words: list[str], code: int, text: str) -> None:
     ran = live.run(*words)
-    assert (ran.code, said in ran.both) == (code, True), ran.both
+    assert (ran.code, text in ran.both) == (code, True), ran.both
 
 
 @pytest.mark.parametrize("command", ["show", "drift"])

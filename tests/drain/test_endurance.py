@@ -1,4 +1,4 @@
-"""A recording is compared with the servers' logs by the number of each request: what lacks, what is twice, is counted."""
+"""A recording is compared with the servers' logs by the number of each request: what is missing, what is there twice, is counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _connection(number: int, outcome: str = "ok") -> SampledConnection:
 
 
 def _log(*found: int) -> list[str]:
-    return ["1.0 ready", *(f"1.0 accepted 10.0.0.1 4000{one} /hostname?id={one}" for one in found)]
+    return ["1.0 ready", *(f"1.0 accepted 10.0.0.1 4000{row} /hostname?id={row}" for row in found)]
 
 
 def _store(path: Path, connections: list[SampledConnection], announced: int = 4) -> None:
@@ -31,7 +31,7 @@ def _store(path: Path, connections: list[SampledConnection], announced: int = 4)
 
 
 def test_a_whole_recording_holds(tmp_path: Path) -> None:
-    _store(tmp_path / "x.db", [_connection(one) for one in (1, 2, 3)] + [_connection(4, "refused")])
+    _store(tmp_path / "x.db", [_connection(number) for number in (1, 2, 3)] + [_connection(4, "refused")])
     found = compared(LOAD, tmp_path / "x.db", {"load-1": _log(1, 2), "load-2": _log(3)}, {"u2"}, (0.1, 0.2))
     assert found.holds
     assert (found.recorded, found.logged, found.failed, found.replaced, found.late) == (4, 3, 1, 1, 1)
@@ -39,9 +39,9 @@ def test_a_whole_recording_holds(tmp_path: Path) -> None:
 
 
 def test_what_several_samplers_announce_is_added(tmp_path: Path) -> None:
-    _store(tmp_path / "x.db", [_connection(one) for one in (1, 2)], announced=2)
+    _store(tmp_path / "x.db", [_connection(number) for number in (1, 2)], announced=2)
     store = Store(tmp_path / "x.db")
-    store.add_connections("b", [(one, _connection(one)) for one in (3, 4)])
+    store.add_connections("b", [(number, _connection(number)) for number in (3, 4)])
     store.set_meta("sampler b", "2 0")
     store.close()
     found = compared(LOAD, tmp_path / "x.db", {"load-1": _log(1, 2, 3, 4)}, {"u2"}, (0.1, 0.2))
@@ -57,7 +57,7 @@ def test_what_lacks_is_counted_by_kind(tmp_path: Path) -> None:
 
 
 def test_a_recorder_of_more_than_a_core_does_not_hold(tmp_path: Path) -> None:
-    _store(tmp_path / "x.db", [_connection(one) for one in (1, 2, 3, 4)])
+    _store(tmp_path / "x.db", [_connection(number) for number in (1, 2, 3, 4)])
     assert not compared(LOAD, tmp_path / "x.db", {"load-1": _log(1, 2, 3, 4)}, {"u2"}, (0.9, 1.1)).holds
 
 

@@ -43,11 +43,11 @@ def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path
     watcher = PlaneWatcher("w1", process, store, frozenset({"10.96.28.101"}))
     watcher.run()
     changes = store.planes()
-    assert {(one.node, one.frontend, one.backend, one.present) for one in changes} == {
+    assert {(change.node, change.frontend, change.backend, change.present) for change in changes} == {
         ("w1", "10.96.28.101:80/tcp", "10.244.1.9:8080", False),
         ("w1", "10.96.28.101:80/tcp", "10.244.1.40:8080", True),
     }
-    assert all(abs(one.at - one.after - 0.26) < 1e-6 for one in changes)
+    assert all(abs(change.at - change.after - 0.26) < 1e-6 for change in changes)
     assert not watcher.error
     store.close()
 
@@ -64,7 +64,7 @@ def test_a_change_lies_between_the_monitors_words_where_there_is_one(tmp_path: P
     watcher.listen()
     latest = time.time()
     watcher.run()
-    assert all(earliest <= one.after == one.at <= latest for one in store.planes())
+    assert all(earliest <= plane.after == plane.at <= latest for plane in store.planes())
     assert len(store.planes()) == 2
     process.stderr.close()
     store.close()

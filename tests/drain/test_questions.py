@@ -48,7 +48,7 @@ def _ask(
 
 def test_there_is_an_answer_to_each_question_in_order() -> None:
     found = answers(DrainTimeline(0.0, (_deletion(),), (), (), (), None), {"web-1"})
-    assert [one.number for one in found] == list(range(1, 8))
+    assert [answered.number for answered in found] == list(range(1, 8))
 
 
 def test_without_connections_what_only_a_client_sees_is_not_observed() -> None:
@@ -59,7 +59,7 @@ def test_without_connections_what_only_a_client_sees_is_not_observed() -> None:
 
 def test_another_workloads_deletion_answers_nothing() -> None:
     found = answers(DrainTimeline(0.0, (_deletion(),), (), (), (), None), {"api-1"})
-    assert {one.answer for one in found} == {QuestionStatus.NOT_OBSERVED}
+    assert {answered.answer for answered in found} == {QuestionStatus.NOT_OBSERVED}
 
 
 @pytest.mark.parametrize(

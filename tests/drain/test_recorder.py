@@ -79,7 +79,7 @@ def test_cut_watches_leave_neither_gap_nor_duplicate(tmp_path: Path) -> None:
         recorder.close()
         assert store.gaps() == ()
         store.close()
-    kept = [one for one in _versions(tmp_path / "drain.db") if one > first]
+    kept = [version for version in _versions(tmp_path / "drain.db") if version > first]
     assert kept == [number for number, _, _ in script.history if number > first]
 
 
@@ -103,11 +103,11 @@ def test_an_expired_version_is_listed_anew_and_the_gap_is_said(tmp_path: Path) -
         assert "410" in gap.why
         assert gap.since <= gap.until
         assert {uid: version for uid, (_, version) in store.alive("pods").items()} == {
-            uid: one["metadata"]["resourceVersion"] for uid, one in script.alive.items()
+            uid: item["metadata"]["resourceVersion"] for uid, item in script.alive.items()
         }
         store.close()
     _, gaps = load([path])
-    assert any("410" in one for one in gaps)
+    assert any("410" in gap for gap in gaps)
 
 
 def test_killed_at_fifty_random_moments_the_file_holds_every_event_once(tmp_path: Path) -> None:
@@ -143,12 +143,12 @@ def test_killed_at_fifty_random_moments_the_file_holds_every_event_once(tmp_path
         assert player.is_alive()
     kept = _versions(path)
     assert len(kept) == len(set(kept))
-    watched = [one for one in _versions(path, "type NOT IN ('LISTED', 'VANISHED')") if one <= reached]
+    watched = [version for version in _versions(path, "type NOT IN ('LISTED', 'VANISHED')") if version <= reached]
     assert watched[0] - 1 in script.lists
     assert watched == [number for number, _, _ in script.history if watched[0] <= number <= reached]
     found, gaps = load([path])
-    assert sum("was killed" in one for one in gaps) >= 40
-    assert not any("410" in one for one in gaps)
+    assert sum("was killed" in gap for gap in gaps) >= 40
+    assert not any("410" in gap for gap in gaps)
     assert found.moments
 
 

@@ -45,7 +45,7 @@ def test_reading_changes_nothing_and_leaves_nothing_beside(tmp_path: Path, capfd
     assert run(["drain", "timeline", "show", str(path)]) == 0
     assert run(["drain", "timeline", "export", str(path)]) == 0
     assert "DRAINED" in capfd.readouterr().out
-    assert (path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (before, ["drain.db"])
+    assert (path.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (before, ["drain.db"])
 
 
 def test_a_recording_under_way_is_read_with_what_is_still_in_its_log(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_recording_under_way_is_read_with_what_is_still_in_its_log(tmp_path: P
     store = Store(path)
     store.remark("client", "hello", ZERO)
     reader = Store(path, reading=True)
-    assert [one.text for one in reader.remarks()] == ["hello"]
+    assert [remark.text for remark in reader.remarks()] == ["hello"]
     reader.close()
     store.close()
 
@@ -84,10 +84,10 @@ def _changed(sql: str) -> Callable[[Path], None]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
-        (_changed("DROP TABLE connections; CREATE TABLE connections (source TEXT)"), "lacks"),
-        (_changed("DROP TABLE gaps"), "lacks"),
+        (_changed("DROP TABLE connections; CREATE TABLE connections (source TEXT)"), "has no"),
+        (_changed("DROP TABLE gaps"), "has no"),
         (_changed("UPDATE meta SET value = '0'"), "version 0"),
         (_changed("UPDATE events SET body = 'text', wall = 'x' WHERE id = 2"), "damaged"),
         (_changed("UPDATE events SET body = x'7b7b' WHERE id = 2"), "event 2"),
@@ -97,14 +97,14 @@ def _changed(sql: str) -> Callable[[Path], None]:
     ],
 )
 def test_a_damaged_recording_says_what_is_wrong_with_it(
-    damage: Callable[[Path], None], said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    damage: Callable[[Path], None], message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = _recording(tmp_path / "drain.db")
     damage(path)
     for command in ("show", "export"):
         assert run(["drain", "timeline", command, str(path)]) == 4
         error = capfd.readouterr().err
-        assert said in error
+        assert message in error
         assert "drain.db" in error
 
 

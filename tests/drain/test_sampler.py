@@ -215,7 +215,7 @@ def test_marked_requests_carry_their_number_to_the_server_and_end_with_the_input
         server.terminate()
         logged = server.stdout.read()
     assert end["kind"] == "end"
-    assert sorted(row["detail"] for row in rows) == sorted(f"id={one}" for one in range(1, end["sampled"] + 1))
+    assert sorted(row["detail"] for row in rows) == sorted(f"id={number}" for number in range(1, end["sampled"] + 1))
     assert {f"/a?b=c&{row['detail']}" for row in rows} <= set(logged.split())
 
 
@@ -287,7 +287,7 @@ def test_no_cut_of_a_response_is_taken_for_the_whole(data: st.DataObject, framin
         sent = b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     elif framing == "chunked":
         chunks = [body[:7], body[7:]]
-        sent = CHUNKED + b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in chunks if one) + b"0\r\n\r\n"
+        sent = CHUNKED + b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks if chunk) + b"0\r\n\r\n"
     else:
         sent = b"HTTP/1.1 200 OK\r\n\r\n" + body
     assert gets.parsed(sent, ended=True) == (200, body)

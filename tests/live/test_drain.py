@@ -45,7 +45,7 @@ def image() -> str:
 
 def _played(lab: Lab, tmp_path: Path, scenario: int, *variants: str) -> list[dict[str, Any]]:
     results = tmp_path / "results.json"
-    chosen = [word for one in variants for word in ("--variant", one)]
+    chosen = [word for variant in variants for word in ("--variant", variant)]
     name = os.environ["SVCPATH_TEST_LAB"]
     code = run(["drain", "run", "--scenario", str(scenario), *chosen, "--lab", name, "-o", f"json={results}"])
     played: list[dict[str, Any]] = json.loads(results.read_text())["scenarios"]
@@ -54,8 +54,8 @@ def _played(lab: Lab, tmp_path: Path, scenario: int, *variants: str) -> list[dic
 
 
 def test_requests_finish_behind_a_hook_and_are_cut_without_one(lab: Lab, tmp_path: Path) -> None:
-    held, cut = _played(lab, tmp_path, 2, "pass", "fail")
-    assert (held["passed"], held["measured"]["failed"]) == (True, 0)
+    kept, cut = _played(lab, tmp_path, 2, "pass", "fail")
+    assert (kept["passed"], kept["measured"]["failed"]) == (True, 0)
     assert not cut["passed"]
     assert cut["measured"]["failed"] > 0
 
@@ -64,14 +64,14 @@ def test_a_load_balancer_removes_a_node_late_and_a_short_hook_does_not_last(
     lab: Lab, tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
     played = _played(lab, tmp_path, 6, "pass", "fail")
-    if any(one["passed"] is None for one in played):
-        pytest.skip(played[0]["said"])
-    held, lost = played
-    assert held["measured"]["failed"] == 0
+    if any(result["passed"] is None for result in played):
+        pytest.skip(played[0]["sentence"])
+    kept, lost = played
+    assert kept["measured"]["failed"] == 0
     assert lost["measured"]["failed"] > 0
-    for one in played:
-        assert one["measured"]["balancer"] > one["measured"]["slice"]
-    say_in_summary(f"drain: HAProxy removed the node {held['measured']['later']:.1f} s later than the slice the Pod")
+    for result in played:
+        assert result["measured"]["balancer"] > result["measured"]["slice"]
+    say_in_summary(f"drain: HAProxy removed the node {kept['measured']['later']:.1f} s later than the slice the Pod")
 
 
 def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(

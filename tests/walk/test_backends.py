@@ -41,7 +41,7 @@ def test_every_backend_is_held_by_every_node_with_its_share() -> None:
     assert report.verdict.status == "healthy"
     assert len(report.backends) == 3
     for row in report.backends:
-        assert states(row) == {("w1", "held", "1/3"), ("w2", "held", "1/3")}
+        assert states(row) == {("w1", "present", "1/3"), ("w2", "present", "1/3")}
         assert (row.ready, row.serving, row.terminating, row.pod_ready) == (True, True, False, True)
         assert [chain.socket for chain in row.ports] == ["listens"]
         assert all(table.line > 0 and table.path == f"{table.node}.iptables-save.txt" for table in row.tables)
@@ -52,7 +52,7 @@ def test_a_backend_that_no_slice_gives_is_stale_where_it_is_held() -> None:
     gone = next(row for row in report.backends if not row.slice)
     assert states(gone) == {("w1", "stale", "1/3"), ("w2", "stale", "1/3")}
     assert gone.ready is None
-    assert {state for row in report.backends if row.slice for _, state, _ in states(row)} == {"held"}
+    assert {state for row in report.backends if row.slice for _, state, _ in states(row)} == {"present"}
 
 
 def test_a_backend_that_a_table_does_not_have_is_missing_there_alone() -> None:
@@ -62,7 +62,7 @@ def test_a_backend_that_a_table_does_not_have_is_missing_there_alone() -> None:
     evidence["w2.iptables-save.txt"] = small.settle().evidence()["w2.iptables-save.txt"]
     report = diagnose(BytesSource(evidence), "svc/web", namespace=NAMESPACE)
     row = next(row for row in report.backends if row.pod == "web-1")
-    assert states(row) == {("w1", "held", "1/3"), ("w2", "missing", "")}
+    assert states(row) == {("w1", "present", "1/3"), ("w2", "missing", "")}
 
 
 def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
@@ -77,7 +77,7 @@ def test_a_port_that_differs_is_a_wrong_port_and_not_two_backends() -> None:
     row = next(row for row in report.backends if row.pod == "web-1")
     assert {(table.node, table.state, table.port) for table in row.tables} == {
         ("w1", "wrong port", 9999),
-        ("w2", "held", port),
+        ("w2", "present", port),
     }
     assert len(report.backends) == 2
 
@@ -87,7 +87,7 @@ def test_two_ports_of_one_address_are_two_backends() -> None:
     folder = Path(__file__).parents[1] / "cases" / "public" / "31-same-ip-different-port-hostnetwork"
     report = diagnose(FilesSource([folder]), "svc/hn", namespace="shop")
     port_states = {(row.pod, table.port, table.state) for row in report.backends for table in row.tables}
-    assert port_states == {("hn-1", 8080, "held"), ("hn-2", 8081, "missing")}
+    assert port_states == {("hn-1", 8080, "present"), ("hn-2", 8081, "missing")}
 
 
 def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:
@@ -96,7 +96,9 @@ def test_a_dump_of_one_family_says_nothing_of_the_other() -> None:
     evidence = made.evidence()
     four = {name: data for name, data in evidence.items() if "ip6tables" not in name}
     alone = diagnose(BytesSource(four), "svc/web", namespace=NAMESPACE)
-    assert {(":" in row.address, state) for row in alone.backends for _, state, _ in states(row)} == {(False, "held")}
+    assert {(":" in row.address, state) for row in alone.backends for _, state, _ in states(row)} == {
+        (False, "present")
+    }
     assert {":" in row.address for row in alone.backends} == {False, True}
 
 
@@ -146,7 +148,7 @@ def test_a_row_never_says_more_than_the_layers_do(client: str) -> None:
         ended = {layer.name: layer.status for layer in report.layers}
         seen = {table.state for row in report.backends for table in row.tables if not client or table.node == "w1"}
         if ended["dataplane"] == "pass":
-            assert seen <= {"held"}, made.name
+            assert seen <= {"present"}, made.name
         usable = {chain.socket for row in report.backends for chain in row.ports if row.ready}
         if ended["ports"] == "pass":
             assert usable <= {"listens", "not looked at", ""}, made.name

@@ -34,19 +34,19 @@ def can_i(
     with live.cluster(live.ClusterFlags(context, kubeconfig, impersonate, timeout)) as source:
         home = namespace or source.namespace
         answers = source.rights(home, asked.client.rpartition("/")[0] or home)
-    width = max(len(one.right.words) for one in answers)
+    width = max(len(answer.right.words) for answer in answers)
     missing = unknown = 0
-    for one in answers:
-        if one.allowed is None:
-            mark, rest = "?", one.why
+    for answer in answers:
+        if answer.allowed is None:
+            mark, rest = "?", answer.why
             unknown += 1
-        elif one.allowed:
+        elif answer.allowed:
             mark, rest = "✔", ""
         else:
-            mark, rest = "✖", f"{one.right.cost}  (deploy/rbac/{one.right.file}.yaml)"
-            missing += one.right.file != "debug"
-        where = f"in {one.right.namespace}" if one.right.namespace else "in the cluster"
-        click.echo(printable(f"{mark} {one.right.words:{width}}  {where:20}  {rest}".rstrip()))
+            mark, rest = "✖", f"{answer.right.cost}  (deploy/rbac/{answer.right.file}.yaml)"
+            missing += answer.right.file != "debug"
+        where = f"in {answer.right.namespace}" if answer.right.namespace else "in the cluster"
+        click.echo(printable(f"{mark} {answer.right.words:{width}}  {where:20}  {rest}".rstrip()))
     if missing:
         return ExitCode.BAD
     return ExitCode.UNDECIDED if unknown else ExitCode.GOOD

@@ -58,17 +58,22 @@ def _cluster(flags: live.ClusterFlags) -> Iterator[tuple[str, str]]:
                     f"this machine's clock is {abs(source.skew):.0f} s {ahead} the API server's: ages are off by that",
                 )
             missing = [
-                one for one in source.rights(source.namespace) if one.allowed is False and one.right.file != "debug"
+                access
+                for access in source.rights(source.namespace)
+                if access.allowed is False and access.right.file != "debug"
             ]
-            for one in missing:
-                where = f" in {one.right.namespace}" if one.right.namespace else ""
-                yield "✖", f"no right to {one.right.words}{where}: {one.right.cost} (deploy/rbac/{one.right.file}.yaml)"
+            for access in missing:
+                where = f" in {access.right.namespace}" if access.right.namespace else ""
+                yield (
+                    "✖",
+                    f"no right to {access.right.words}{where}: {access.right.cost} (deploy/rbac/{access.right.file}.yaml)",
+                )
             if not missing:
                 yield "✔", "every right that a diagnosis uses (svcpath can-i lists them)"
             agents = source.agents()
             if agents:
-                kinds = ", ".join(sorted({one.kind for one in agents}))
-                yield "✔", f"{len({one.node for one in agents})} nodes can be looked at through {kinds}"
+                kinds = ", ".join(sorted({agent.kind for agent in agents}))
+                yield "✔", f"{len({agent.node for agent in agents})} nodes can be looked at through {kinds}"
             else:
                 yield "✖", "no kube-proxy, Cilium or Calico Pod was found: a node's table needs --allow-node-pod"
     except SvcpathError as error:

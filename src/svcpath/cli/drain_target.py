@@ -140,13 +140,13 @@ def _confirm(found: Look, action: Action, wanted: Wanted) -> None:
     """Say what will be done, and go on only when that is wanted. Raises UsageError."""
     from svcpath.drain.target import objections, plan
 
-    said = plan(found, action)
+    sentence = plan(found, action)
     against = objections(found, action)
     if against and not wanted.force:
-        raise UsageError(f"refused to {said}: {'; '.join(against)} (--force does it nevertheless)")
-    for each in against:
-        _say(f"forced: {each}")
-    _say(f"will {said}")
+        raise UsageError(f"refused to {sentence}: {'; '.join(against)} (--force does it nevertheless)")
+    for reason in against:
+        _say(f"forced: {reason}")
+    _say(f"will {sentence}")
     if wanted.yes:
         return
     if not sys.stdin.isatty():
@@ -165,19 +165,19 @@ def _shown(wanted: Wanted, names: frozenset[str], *, over: bool) -> int:
     timeline, gaps = load([wanted.db])
     click.echo(render(document(timeline_report(timeline, gaps))))
     all_of_them = answers(timeline, names)
-    chosen = [one for one in all_of_them if wanted.scenario in ("all", str(one.number))]
-    for one in chosen:
-        click.echo(_line(one))
+    chosen = [answered for answered in all_of_them if wanted.scenario in ("all", str(answered.number))]
+    for answered in chosen:
+        click.echo(_line(answered))
     if not over:
         click.echo("the drain was not over when the watch ended")
     click.echo(f"recorded in {wanted.db}: svcpath drain timeline show {wanted.db}")
-    if any(one.answer is QuestionStatus.FAIL for one in chosen):
+    if any(answered.answer is QuestionStatus.FAIL for answered in chosen):
         return ExitCode.BAD
-    observed = any(one.answer is not QuestionStatus.NOT_OBSERVED for one in chosen)
+    observed = any(answered.answer is not QuestionStatus.NOT_OBSERVED for answered in chosen)
     return ExitCode.GOOD if observed and over else ExitCode.UNDECIDED
 
 
-def _line(one: Answered) -> str:
+def _line(answered: Answered) -> str:
     from svcpath.drain.questions import QuestionStatus
     from svcpath.drain.scenarios import SCENARIOS
 
@@ -187,8 +187,8 @@ def _line(one: Answered) -> str:
         QuestionStatus.NOTE: "!",
         QuestionStatus.NOT_OBSERVED: "·",
     }
-    word = f"{one.answer.value}: " if one.answer is QuestionStatus.NOT_OBSERVED else ""
-    return f"{marks[one.answer]} {one.number}. {SCENARIOS[one.number].title}\n     {word}{one.said}"
+    word = f"{answered.answer.value}: " if answered.answer is QuestionStatus.NOT_OBSERVED else ""
+    return f"{marks[answered.answer]} {answered.number}. {SCENARIOS[answered.number].title}\n     {word}{answered.sentence}"
 
 
 def _say(text: str) -> None:

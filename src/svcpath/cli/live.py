@@ -177,10 +177,10 @@ def progress(result: LayerResult) -> None:
 def audit(source: ClusterSource) -> str:
     """What was run in which containers, as one line for the audit trail."""
     done = source.execs
-    added = "".join(f"\nadded to the cluster: {one}" for one in source.added)
+    added = "".join(f"\nadded to the cluster: {addition}" for addition in source.added)
     if not done:
         return f"execs done: none{added}"
-    listed = "; ".join(f"{one.pod}[{one.container}] {one.what}" for one in done[:12])
+    listed = "; ".join(f"{execution.pod}[{execution.container}] {execution.what}" for execution in done[:12])
     more = f"; and {len(done) - 12} more" if len(done) > 12 else ""
     return f"execs done: {len(done)} ({listed}{more}){added}"
 
@@ -198,7 +198,7 @@ def _listed(context: click.Context, kind: Kind, namespace: str) -> list[str]:
             )
     except SvcpathError:
         return []
-    return sorted(one.value.name for one in found if one.value is not None)
+    return sorted(observation.value.name for observation in found if observation.value is not None)
 
 
 def complete_namespaces(context: click.Context, incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A real external load balancer in front of the nodes: HAProxy, outside the cluster, health-checking what it is told to.
+"""A real external load balancer in front of the nodes: HAProxy, outside the cluster, health-checking what its configuration names.
 
 It knows nodes, not Pods: what it takes out is a node, after ``fall`` failed checks ``every`` seconds apart. Retries are off
 and it forwards TCP, as a cloud's network load balancer does, so that a connection that a node does not take is seen by the
@@ -135,12 +135,13 @@ class Balancer:
         while True:
             if self.process.poll() is not None:
                 raise SourceUnavailable(f"HAProxy ended with {self.process.returncode}")
-            latest = {one.server: one for one in list(self.history)}
-            if latest and all(one.status == "UP" and "OK" in one.check for one in latest.values()):
+            latest = {state.server: state for state in list(self.history)}
+            if latest and all(state.status == "UP" and "OK" in state.check for state in latest.values()):
                 return
             if time.monotonic() > deadline:
                 seen = (
-                    ", ".join(f"{one.server} {one.status} ({one.check})" for one in latest.values()) or "no statistics"
+                    ", ".join(f"{state.server} {state.status} ({state.check})" for state in latest.values())
+                    or "no statistics"
                 )
                 raise SourceUnavailable(f"HAProxy does not give every node as up: {seen}")
             time.sleep(_POLL)
@@ -149,9 +150,9 @@ class Balancer:
         """The first state later than ``after`` of a server whose status begins with ``prefix``."""
         return next(
             (
-                one
-                for one in list(self.history)
-                if one.server == server and one.at > after and one.status.startswith(prefix)
+                state
+                for state in list(self.history)
+                if state.server == server and state.at > after and state.status.startswith(prefix)
             ),
             None,
         )
@@ -159,7 +160,12 @@ class Balancer:
     def first_failed_check(self, server: str, after: float) -> ServerState | None:
         """When a check of the server first failed: its status turns "UP 2/3", or DOWN at once where one is enough."""
         return next(
-            (one for one in list(self.history) if one.server == server and one.at > after and one.status != "UP"), None
+            (
+                state
+                for state in list(self.history)
+                if state.server == server and state.at > after and state.status != "UP"
+            ),
+            None,
         )
 
     def wait_for(self, server: str, after: float, prefix: str, timeout: float) -> ServerState | None:

@@ -61,7 +61,7 @@ def endure(kubectl: KubectlTransport, image: str, load: LoadPlan, db: Path, say:
             say("replacing every Pod")
             kubectl.ok("-n", SPACE, "rollout", "restart", f"deployment/{NAME}")
             recorder.finish(db, load.seconds * 4 + 60, lambda: _replaced(api, load.pods))
-            alive = {one["metadata"]["uid"] for one in api.pods(SPACE, f"app={NAME}")}
+            alive = {pod["metadata"]["uid"] for pod in api.pods(SPACE, f"app={NAME}")}
             lines = logs.settled(60)
         say("comparing")
         return compared(load, db, lines, alive, recorder.cores)
@@ -100,10 +100,10 @@ def _sampling(db: Path, process: subprocess.Popen[bytes], timeout: float = 60) -
         if _counted(db, "connections"):
             return
         time.sleep(0.2)
-    said = b""
+    content = b""
     if process.poll() is not None and process.stderr is not None:
-        said = process.stderr.read(500)
-    raise SourceUnavailable(f"the recorder holds no connection yet: {said.decode('utf-8', 'replace').strip()}")
+        content = process.stderr.read(500)
+    raise SourceUnavailable(f"the recorder holds no connection yet: {content.decode('utf-8', 'replace').strip()}")
 
 
 # --- the recorder's process ---------------------------------------------------------------------------------------
@@ -120,20 +120,20 @@ class _Recorder:
 
         Raises SourceUnavailable.
         """
-        begun, over, told, own = time.monotonic(), 0.0, False, 0.0
+        begun, over, announced, own = time.monotonic(), 0.0, False, 0.0
         while True:
             own = max(own, _processor_time(self.process.pid))
             now = time.monotonic()
             if not over and (_counted(db, "meta WHERE key LIKE 'sampler %'") or now > begun + timeout):
                 over = now
-            if over and not told and now > over + _TAIL and (now > over + _SETTLE or settled()):
+            if over and not announced and now > over + _TAIL and (now > over + _SETTLE or settled()):
                 self.process.send_signal(signal.SIGTERM)
-                told, over = True, now
+                announced, over = True, now
             pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
             if pid:
                 self.process.returncode = os.waitstatus_to_exitcode(status)
                 break
-            if told and now > over + 60:
+            if announced and now > over + 60:
                 raise SourceUnavailable("the recorder did not end")
             time.sleep(0.2)
         took = time.monotonic() - self.begun
@@ -194,7 +194,7 @@ class _Logs:
                 for pod in self._api.pods(SPACE, f"app={NAME}"):
                     name = pod["metadata"]["name"]
                     statuses = pod["status"].get("containerStatuses") or ()
-                    if name not in self._known and any("running" in one.get("state", {}) for one in statuses):
+                    if name not in self._known and any("running" in status.get("state", {}) for status in statuses):
                         self._known.add(name)
                         self._lines[name] = []
                         self._api.follow_log(SPACE, name, "app", self._lines[name].append)
@@ -203,7 +203,7 @@ class _Logs:
         """The lines by Pod, once none has come for a while: they come later than what they tell."""
         deadline, before, since = time.monotonic() + timeout, -1, time.monotonic()
         while time.monotonic() < min(deadline, since + _QUIET):
-            count = sum(len(one) for one in list(self._lines.values()))
+            count = sum(len(lines) for lines in list(self._lines.values()))
             if count != before:
                 before, since = count, time.monotonic()
             time.sleep(0.2)
@@ -228,7 +228,7 @@ def _logs(api: Api) -> Iterator[_Logs]:
 
 def numbers(lines: Sequence[str]) -> list[int]:
     """The requests' numbers in a server's log."""
-    return [int(one) for line in lines if " accepted " in line for one in _ID.findall(line)]
+    return [int(match) for line in lines if " accepted " in line for match in _ID.findall(line)]
 
 
 def compared(
@@ -240,7 +240,7 @@ def compared(
         first, last, latest = found.execute(
             "SELECT min(start), max(start), max(start - due) FROM connections"
         ).fetchone()
-        told = found.execute("SELECT value FROM meta WHERE key LIKE 'sampler %'").fetchall()
+        sampler_rows = found.execute("SELECT value FROM meta WHERE key LIKE 'sampler %'").fetchall()
         pods = found.execute(
             "SELECT uid, max(gone) FROM events WHERE resource = 'pods' AND name LIKE ? GROUP BY uid", (f"{NAME}-%",)
         )
@@ -248,9 +248,9 @@ def compared(
     recorded = Counter(int(match[1]) for detail, _ in rows if (match := _ID.search(f"?{detail}")))
     answered = {int(match[1]) for detail, outcome in rows if outcome == "ok" and (match := _ID.search(f"?{detail}"))}
     logged = {number for lines in logs.values() for number in numbers(lines)}
-    sums = [tuple(float(part) for part in value.split()) for (value,) in told]
-    announced, late = (int(sum(one[place] for one in sums)) for place in (0, 1)) if sums else (-1, -1)
-    used, waited = (round(sum(one[place] for one in sums if len(one) > place), 1) for place in (2, 3))
+    sums = [tuple(float(part) for part in value.split()) for (value,) in sampler_rows]
+    announced, late = (int(sum(total[place] for total in sums)) for place in (0, 1)) if sums else (-1, -1)
+    used, waited = (round(sum(total[place] for total in sums if len(total) > place), 1) for place in (2, 3))
     return LoadRecord(
         rate=load.rate,
         seconds=load.seconds,

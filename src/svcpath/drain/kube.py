@@ -37,11 +37,11 @@ def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> fr
     else:
         template = kubectl.json("-n", space, "deployment", name)["spec"]["template"]["metadata"].get("labels") or {}
         services = [
-            one
-            for one in kubectl.json("-n", space, "services")["items"]
-            if one["spec"].get("selector") and one["spec"]["selector"].items() <= template.items()
+            service
+            for service in kubectl.json("-n", space, "services")["items"]
+            if service["spec"].get("selector") and service["spec"]["selector"].items() <= template.items()
         ]
-    return frozenset(ip for one in services for ip in one["spec"].get("clusterIPs") or () if ip != "None")
+    return frozenset(ip for service in services for ip in service["spec"].get("clusterIPs") or () if ip != "None")
 
 
 def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
@@ -105,8 +105,8 @@ def api(kubectl: KubectlTransport) -> Iterator[Api]:
     process = kubectl.popen("proxy", "--port=0")
     try:
         assert process.stdout is not None
-        said = process.stdout.readline().decode("utf-8", "replace")
-        match = re.search(r"127\.0\.0\.1:(\d+)", said)
+        line = process.stdout.readline().decode("utf-8", "replace")
+        match = re.search(r"127\.0\.0\.1:(\d+)", line)
         if match is None:
             assert process.stderr is not None
             raise SourceUnavailable(
@@ -162,8 +162,8 @@ class Api:
         """Waits until ``count`` Pods are ready and none is leaving. Raises SourceUnavailable."""
         deadline = time.monotonic() + timeout
         while True:
-            found = [one for one in self.pods(space, selector) if "deletionTimestamp" not in one["metadata"]]
-            ready = [one for one in found if is_ready(one)]
+            found = [pod for pod in self.pods(space, selector) if "deletionTimestamp" not in pod["metadata"]]
+            ready = [pod for pod in found if is_ready(pod)]
             if len(ready) >= count:
                 return ready
             if time.monotonic() > deadline:
@@ -186,10 +186,10 @@ class Api:
                 raise SourceUnavailable(f"{len(left)} objects of {path} are still there after {timeout:g} s")
             time.sleep(0.3)
 
-    def follow_log(self, space: str, pod: str, container: str, each: Callable[[str], None]) -> threading.Thread:
+    def follow_log(self, space: str, pod: str, container: str, on_line: Callable[[str], None]) -> threading.Thread:
         """Calls ``each`` once with every line of a container's log, in a thread, until the container ends.
 
-        A log that stops while the container runs is asked for anew and what was there is skipped: a kubelet ends it where
+        A log that stops while the container runs is asked for again and what was there is skipped: a kubelet ends it where
         its node has no inotify instance left, a proxy where it is cut.
         """
         path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"
@@ -199,7 +199,7 @@ class Api:
             while not ended:
                 ended = self._ended(space, pod, container)
                 for line in itertools.islice(self._log(path), seen, None):
-                    each(line)
+                    on_line(line)
                     seen += 1
                 time.sleep(0 if ended else 0.5)
 
@@ -215,8 +215,8 @@ class Api:
         except (SourceUnavailable, ValueError):
             return False
         kept = found.get("status", {})
-        for one in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
-            if one["name"] == container and "terminated" in one.get("state", {}):
+        for status in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
+            if status["name"] == container and "terminated" in status.get("state", {}):
                 return True
         return status == 404
 
@@ -232,7 +232,7 @@ class Api:
 
 def is_ready(pod: dict[str, Any]) -> bool:
     conditions = pod.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def scripts_map(space: str) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def load(paths: Sequence[Path]) -> tuple[DrainTimeline, tuple[str, ...]]:
             store.close()
     source = FilesSource(list(paths))
     events, inventory = source.watch_events(), source.inventory()
-    if not events and not any(one.kind is Kind.TIMELINE and one.value is not None for one in inventory):
-        names = ", ".join(str(one) for one in paths)
+    if not events and not any(item.kind is Kind.TIMELINE and item.value is not None for item in inventory):
+        names = ", ".join(str(path) for path in paths)
         raise FormatError(f"no recording: neither a database of svcpath drain watch nor watch events in {names}")
     return timeline(seen_of(events), remarks_of(inventory)), ()
 
@@ -52,7 +52,7 @@ def is_database(path: Path) -> bool:
 
 def of_store(store: Store) -> tuple[DrainTimeline, tuple[str, ...]]:
     found = timeline(seen(store), store.remarks(), store.connections(), store.planes())
-    gaps = [f"{one.resource} from {stamp_of(one.since)} to {stamp_of(one.until)}: {one.why}" for one in store.gaps()]
+    gaps = [f"{gap.resource} from {stamp_of(gap.since)} to {stamp_of(gap.until)}: {gap.why}" for gap in store.gaps()]
     sessions = store.sessions()
     for (_, ended, _), (begun, _, _) in itertools.pairwise(sessions):
         if ended is None:
@@ -72,7 +72,7 @@ def seen(store: Store) -> list[ReceivedEvent]:
             obj = last.get(change.uid)
         else:
             try:
-                obj = next((one.value for one in kubernetes.read_json(change.body) if isinstance(one, Item)), None)
+                obj = next((obj.value for obj in kubernetes.read_json(change.body) if isinstance(obj, Item)), None)
             except FormatError as error:
                 raise FormatError(f"event {number} of the recording: {error.message}") from error
         if not isinstance(obj, api.Object):

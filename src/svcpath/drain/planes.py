@@ -58,7 +58,7 @@ def dumps(stream: IO[bytes]) -> Iterator[PlaneReading]:
             head, lines = [], []
         elif line.startswith("@@ "):
             head, lines = line.split(), []
-            if len(head) != 5 or not all(one.isdecimal() for one in head[1:4]):
+            if len(head) != 5 or not all(part.isdecimal() for part in head[1:4]):
                 head = []
         elif head:
             lines.append(line)
@@ -80,7 +80,7 @@ def holding(tables: Sequence[ServiceTable], addresses: frozenset[str]) -> Holdin
                 continue
             source = "2001:db8::77" if ":" in frontend.address else "198.51.100.77"
             outcome = run.trace(Packet(source, TrafficOrigin.POD, frontend.protocol, frontend.address, frontend.port))
-            found[str(frontend)] = frozenset(str(one) for one in outcome.addresses)
+            found[str(frontend)] = frozenset(str(address) for address in outcome.addresses)
     return found
 
 
@@ -125,8 +125,8 @@ class PlaneWatcher:
     def _between(self, at: float, dump: PlaneReading) -> tuple[float, float]:
         """What a change lies between: the monitor's first and last word since the reading before, else both readings."""
         begun = at - dump.took - dump.width
-        told = [one for one in list(self._told) if begun - _DELAY <= one <= at]
-        return (min(told), max(told)) if told else (begun, at)
+        changes = [moment for moment in list(self._told) if begun - _DELAY <= moment <= at]
+        return (min(changes), max(changes)) if changes else (begun, at)
 
     def _changes(self, old: Holding, new: Holding, after: float, at: float) -> Iterator[PlaneChange]:
         for frontend in sorted(old.keys() | new.keys()):

@@ -58,14 +58,14 @@ def scenarios(
         api.ready_pods(SPACE, "app=drain-client", 1)
         stage = DrainStage(kubectl, api, cluster, SPACE, image, say, outside)
         for number in chosen:
-            each = SCENARIOS[number]
-            for one in each.variants:
-                if variants and one.name not in variants:
+            scenario = SCENARIOS[number]
+            for variant in scenario.variants:
+                if variants and variant.name not in variants:
                     continue
-                say(f"{number}. {each.title}, {one.name}: {each.does}")
-                found = each.run(stage, one)
+                say(f"{number}. {scenario.title}, {variant.name}: {scenario.does}")
+                found = scenario.run(stage, variant)
                 kubectl.run("-n", SPACE, "delete", "deployments,services", "--all", "--wait=false")
-                records.append(_record(each, one, found))
+                records.append(_record(scenario, variant, found))
     return tuple(records)
 
 
@@ -80,6 +80,6 @@ def _record(scenario: Scenario, variant: ScenarioVariant, found: ScenarioResult)
         why=variant.why,
         passed=found.passed,
         as_it_should=None if found.passed is None else found.passed == variant.holds,
-        sentence=found.said,
+        sentence=found.sentence,
         measured=found.measured,
     )

@@ -25,7 +25,7 @@ class QuestionStatus(enum.Enum):
 class Answered:
     number: int
     answer: QuestionStatus
-    said: str
+    sentence: str
 
 
 #: Seconds after the slice showed the Pod leaving in which node tables and clients' pools may lag.
@@ -36,7 +36,7 @@ _NO_CLIENT = "no client was recorded (--sample-from pod/NAME --sample new=20 --s
 
 def answers(found: DrainTimeline, pods: Collection[str]) -> tuple[Answered, ...]:
     """One answer per question, about the deletions of ``pods`` alone."""
-    mine = [one for one in found.deletions if one.pod in pods]
+    mine = [deletion for deletion in found.deletions if deletion.pod in pods]
     if not mine:
         return tuple(Answered(number, QuestionStatus.NOT_OBSERVED, "no Pod was deleted") for number in range(1, 8))
     return (
@@ -52,44 +52,48 @@ def answers(found: DrainTimeline, pods: Collection[str]) -> tuple[Answered, ...]
     )
 
 
-def _at(found: DrainTimeline, one: Deletion, connection: SampledConnection) -> float:
-    return connection.start - one.zero
+def _at(found: DrainTimeline, deletion: Deletion, connection: SampledConnection) -> float:
+    return connection.start - deletion.zero
 
 
-def _rows(found: DrainTimeline, one: Deletion, kinds: Collection[str]) -> list[SampledConnection]:
+def _rows(found: DrainTimeline, deletion: Deletion, kinds: Collection[str]) -> list[SampledConnection]:
     return [
-        each
-        for each in found.connections
-        if each.kind in kinds and each.peer and each.peer in (one.pod, *one.addresses)
+        connection
+        for connection in found.connections
+        if connection.kind in kinds and connection.peer and connection.peer in (deletion.pod, *deletion.addresses)
     ]
 
 
 def _readiness(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
-    new = [each for each in found.connections if each.kind == "new"]
+    new = [connection for connection in found.connections if connection.kind == "new"]
     if not new:
         return Answered(1, QuestionStatus.NOT_OBSERVED, _NO_CLIENT)
-    bad = [each for each in new if each.outcome != "ok"]
+    bad = [connection for connection in new if connection.outcome != "ok"]
     late = [
-        (_at(found, one, each) - one.noticed, one.pod)
-        for one in mine
-        if one.noticed is not None
-        for each in _rows(found, one, ("new",))
+        (_at(found, deletion, connection) - deletion.noticed, deletion.pod)
+        for deletion in mine
+        if deletion.noticed is not None
+        for connection in _rows(found, deletion, ("new",))
     ]
     worst = max(late, default=(0.0, ""))
-    said = f"{len(bad)} of {len(new)} new connections failed"
+    sentence = f"{len(bad)} of {len(new)} new connections failed"
     if worst[0] > 0:
-        said += f"; the last one to reach {worst[1]} began {worst[0]:.2f} s after its slice showed it leaving"
-    return Answered(1, QuestionStatus.FAIL if bad or worst[0] > _LAG else QuestionStatus.PASS, said)
+        sentence += f"; the last one to reach {worst[1]} began {worst[0]:.2f} s after its slice showed it leaving"
+    return Answered(1, QuestionStatus.FAIL if bad or worst[0] > _LAG else QuestionStatus.PASS, sentence)
 
 
 def _longest(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
-    rows = [(one, each) for one in mine for each in _rows(found, one, ("slow", "stream", "keepalive", "new"))]
-    under_way = [(one, each) for one, each in rows if each.end >= one.zero]
+    rows = [
+        (deletion, connection)
+        for deletion in mine
+        for connection in _rows(found, deletion, ("slow", "stream", "keepalive", "new"))
+    ]
+    under_way = [(deletion, connection) for deletion, connection in rows if connection.end >= deletion.zero]
     if not found.connections:
         return Answered(2, QuestionStatus.NOT_OBSERVED, _NO_CLIENT)
-    lost = [each for each in found.connections if each.outcome in ("cut", "timeout", "reset")]
+    lost = [connection for connection in found.connections if connection.outcome in ("cut", "timeout", "reset")]
     if lost:
-        first = min(lost, key=lambda each: each.start)
+        first = min(lost, key=lambda connection: connection.start)
         return Answered(
             2,
             QuestionStatus.FAIL,
@@ -98,53 +102,53 @@ def _longest(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
         )
     if not under_way:
         return Answered(2, QuestionStatus.NOT_OBSERVED, "no recorded request ran on a Pod while it was leaving")
-    last = max(each.end - one.zero for one, each in under_way)
+    last = max(connection.end - deletion.zero for deletion, connection in under_way)
     return Answered(
         2, QuestionStatus.PASS, f"{len(under_way)} requests ended on leaving Pods, the last after {last:.2f} s"
     )
 
 
 def _grace(mine: Sequence[Deletion]) -> Answered:
-    for one in mine:
-        for each in one.killed:
-            said = f"{one.pod}/{each.container} was killed at {each.at:.2f} s (exit code 137, grace {one.grace} s)"
-            return Answered(3, QuestionStatus.FAIL, said)
-    seen = [one for one in mine if one.exits and one.ended is not None]
+    for deletion in mine:
+        for ended in deletion.killed:
+            sentence = f"{deletion.pod}/{ended.container} was killed at {ended.at:.2f} s (exit code 137, grace {deletion.grace} s)"
+            return Answered(3, QuestionStatus.FAIL, sentence)
+    seen = [deletion for deletion in mine if deletion.exits and deletion.ended is not None]
     if len(seen) < len(mine):
-        missing = next(one.pod for one in mine if one not in seen)
+        missing = next(deletion.pod for deletion in mine if deletion not in seen)
         return Answered(3, QuestionStatus.NOT_OBSERVED, f"the end of {missing}'s containers is not in the recording")
-    early = [(one, each) for one in mine for each in one.exits if each.code == 137]
+    early = [(deletion, ended) for deletion in mine for ended in deletion.exits if ended.code == 137]
     if early:
-        one, each = early[0]
-        why = each.reason or "no reason given"
-        said = f"{one.pod}/{each.container} was killed at {each.at:.2f} s, before its grace period of {one.grace} s ({why})"
-        return Answered(3, QuestionStatus.NOTE, said)
-    slowest = max(seen, key=lambda one: one.ended or 0.0)
-    said = f"every container ended by itself, the slowest of {slowest.pod} {slowest.ended:.2f} s after the delete"
-    return Answered(3, QuestionStatus.PASS, f"{said} (grace {slowest.grace} s)")
+        deletion, ended = early[0]
+        why = ended.reason or "no reason given"
+        sentence = f"{deletion.pod}/{ended.container} was killed at {ended.at:.2f} s, before its grace period of {deletion.grace} s ({why})"
+        return Answered(3, QuestionStatus.NOTE, sentence)
+    slowest = max(seen, key=lambda deletion: deletion.ended or 0.0)
+    sentence = f"every container ended by itself, the slowest of {slowest.pod} {slowest.ended:.2f} s after the delete"
+    return Answered(3, QuestionStatus.PASS, f"{sentence} (grace {slowest.grace} s)")
 
 
 def _pools(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
-    kept = [each for each in found.connections if each.kind in _KEPT]
+    kept = [connection for connection in found.connections if connection.kind in _KEPT]
     if not kept:
         return Answered(4, QuestionStatus.NOT_OBSERVED, "no kept connection was recorded (--sample keepalive=5)")
-    bad = [each for each in kept if each.outcome != "ok"]
+    bad = [connection for connection in kept if connection.outcome != "ok"]
     stayed = max(
         (
-            _at(found, one, each) - one.noticed
-            for one in mine
-            if one.noticed is not None
-            for each in _rows(found, one, _KEPT)
+            _at(found, deletion, connection) - deletion.noticed
+            for deletion in mine
+            if deletion.noticed is not None
+            for connection in _rows(found, deletion, _KEPT)
         ),
         default=0.0,
     )
-    said = f"kept connections went on to a leaving Pod for {max(stayed, 0):.2f} s; {len(bad)} of {len(kept)} requests failed"
-    return Answered(4, QuestionStatus.FAIL if bad or stayed > _LAG else QuestionStatus.PASS, said)
+    sentence = f"kept connections went on to a leaving Pod for {max(stayed, 0):.2f} s; {len(bad)} of {len(kept)} requests failed"
+    return Answered(4, QuestionStatus.FAIL if bad or stayed > _LAG else QuestionStatus.PASS, sentence)
 
 
 def _rollout(found: DrainTimeline, mine: Sequence[Deletion]) -> Answered:
     reported = found.rollout_reported
-    gone = [one.zero - found.zero + one.gone for one in mine if one.gone is not None]
+    gone = [deletion.zero - found.zero + deletion.gone for deletion in mine if deletion.gone is not None]
     if reported is None:
         return Answered(7, QuestionStatus.NOT_OBSERVED, "the rollout was not reported complete in the recording")
     if len(gone) < len(mine):

@@ -1,7 +1,7 @@
 """Follow the objects of a namespace while something happens, and keep every change once.
 
 A watch that is cut goes on from the last resourceVersion that was kept: nothing is missed. One whose version is too old (410
-Gone) is listed anew: states are kept again, objects that are no longer there count as vanished, and the recording says
+Gone) is listed again: states are kept again, objects that are no longer there count as vanished, and the recording says
 between which moments changes may be missing. Source: Kubernetes API concepts, "Efficient detection of changes".
 """
 
@@ -165,7 +165,7 @@ def _containers(obj: dict[str, Any]) -> list[dict[str, Any]]:
     """The containers of a Pod or of a template: their environment is never kept."""
     spec = obj.get("spec") or {}
     spec = (spec.get("template") or {}).get("spec") or spec
-    return [one for name in ("containers", "initContainers", "ephemeralContainers") for one in spec.get(name) or ()]
+    return [value for name in ("containers", "initContainers", "ephemeralContainers") for value in spec.get(name) or ()]
 
 
 class DrainRecorder:
@@ -177,7 +177,9 @@ class DrainRecorder:
         self.transport = transport
         self.store = store
         self.stop = threading.Event()
-        self.followers = [Follower(transport, store, one, namespace, self.stop, threading.Event()) for one in resources]
+        self.followers = [
+            Follower(transport, store, resource, namespace, self.stop, threading.Event()) for resource in resources
+        ]
         self._threads: list[threading.Thread] = []
 
     def start(self, timeout: float = 60.0) -> None:
@@ -187,15 +189,15 @@ class DrainRecorder:
         middle = (before + time.time()) / 2
         # HTTP dates have whole seconds: half a second is the middle of what it may be.
         self.store.begin(None if date is None else round(date + 0.5 - middle, 3))
-        for one in self.followers:
-            thread = threading.Thread(target=one.run, name=f"watch {one.resource}", daemon=True)
+        for follower in self.followers:
+            thread = threading.Thread(target=follower.run, name=f"watch {follower.resource}", daemon=True)
             thread.start()
             self._threads.append(thread)
         deadline = time.monotonic() + timeout
-        for one in self.followers:
-            if not one.ready.wait(max(0.0, deadline - time.monotonic())):
+        for follower in self.followers:
+            if not follower.ready.wait(max(0.0, deadline - time.monotonic())):
                 self.close()
-                raise SourceUnavailable(f"can't list {one.resource}: {one.error or 'no answer'}")
+                raise SourceUnavailable(f"can't list {follower.resource}: {follower.error or 'no answer'}")
 
     def close(self) -> None:
         self.stop.set()

@@ -75,18 +75,20 @@ def old_pods(cluster: ClusterReader, namespace: str, deployment: dict[str, Any])
     sets = json.loads(cluster.get(f"/apis/apps/v1/{query.format('replicasets')}"))["items"]
     uid = deployment["metadata"]["uid"]
     mine = [
-        one for one in sets if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or ())
+        set_ for set_ in sets if any(owner.get("uid") == uid for owner in set_["metadata"].get("ownerReferences") or ())
     ]
     revision = deployment["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision")
     current = {
-        one["metadata"]["uid"]
-        for one in mine
-        if one["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision") == revision
+        set_["metadata"]["uid"]
+        for set_ in mine
+        if set_["metadata"].get("annotations", {}).get("deployment.kubernetes.io/revision") == revision
     }
-    owners = {one["metadata"]["uid"] for one in mine}
+    owners = {set_["metadata"]["uid"] for set_ in mine}
     found = []
     for pod in pods:
-        owner = next((one["uid"] for one in pod["metadata"].get("ownerReferences") or () if one.get("controller")), "")
+        owner = next(
+            (owner["uid"] for owner in pod["metadata"].get("ownerReferences") or () if owner.get("controller")), ""
+        )
         ended = (
             pod.get("status", {}).get("phase") in ("Succeeded", "Failed") and "deletionTimestamp" not in pod["metadata"]
         )

@@ -25,13 +25,13 @@ from svcpath.models.drain.moments import SampledConnection
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``said`` is why); ``said``
+    """``passed`` is the scenario's verdict on what was measured (None: it could not be played, ``sentence`` is why); ``sentence``
     the sentence with the times; ``measured`` the numbers by name, in seconds or counts."""
 
     number: int
     variant: str
     passed: bool | None
-    said: str
+    sentence: str
     measured: dict[str, float | int | None] = field(default_factory=dict)
 
 
@@ -107,16 +107,16 @@ class DrainStage:
             try:
                 for line in self.api.transport().stream(path):
                     event = json.loads(line)
-                    for one in event["object"].get("status", {}).get("containerStatuses") or ():
-                        over = one.get("state", {}).get("terminated")
-                        if over and one["name"] not in codes:
-                            codes[one["name"]] = over["exitCode"]
+                    for status in event["object"].get("status", {}).get("containerStatuses") or ():
+                        over = status.get("state", {}).get("terminated")
+                        if over and status["name"] not in codes:
+                            codes[status["name"]] = over["exitCode"]
                             ended = time.time()
                     if event["type"] == "DELETED":
                         return ended, codes
             except (WatchCut, Expired, ValueError):
                 time.sleep(0.1)
-            if not any(one["metadata"]["name"] == name for one in self.api.pods(self.space)):
+            if not any(pod["metadata"]["name"] == name for pod in self.api.pods(self.space)):
                 break
         return ended, codes
 
@@ -127,10 +127,10 @@ class DrainStage:
         while time.monotonic() < deadline:
             slices = self.api.call("GET", path)["items"]
             ready = [
-                one
-                for each in slices
-                for one in each.get("endpoints") or ()
-                if address in one["addresses"] and one.get("conditions", {}).get("ready") is not False
+                endpoint
+                for slice_ in slices
+                for endpoint in slice_.get("endpoints") or ()
+                if address in endpoint["addresses"] and endpoint.get("conditions", {}).get("ready") is not False
             ]
             if not ready:
                 return time.time()
@@ -158,7 +158,7 @@ class SampledRows:
                     return
                 self.rows.append(connection_of(row))
             except (ValueError, KeyError, FormatError):
-                self._stage.say(f"the sampler said: {line[:100]!r}")
+                self._stage.say(f"the sampler sentence: {line[:100]!r}")
 
     def wait(self, timeout: float = 120) -> list[SampledConnection]:
         """The rows once the sampler's time is over. Raises SourceUnavailable."""
@@ -176,12 +176,12 @@ class SampledRows:
 
 
 def failed(rows: Sequence[SampledConnection]) -> list[SampledConnection]:
-    return [one for one in rows if one.outcome != "ok"]
+    return [row for row in rows if row.outcome != "ok"]
 
 
 def why(rows: Sequence[SampledConnection], zero: float) -> str:
     """The first failure in words, "" without one."""
-    first = min(failed(rows), key=lambda one: one.start, default=None)
+    first = min(failed(rows), key=lambda row: row.start, default=None)
     if first is None:
         return ""
     return f" (the first {first.start - zero:.2f} s after the delete: {first.outcome}, {first.detail})"

@@ -47,7 +47,7 @@ _OPTIONS: dict[str, Any] = {"check_same_thread": False, "isolation_level": None,
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """The file as it is. Without a write-ahead log beside it nobody writes, and SQLite need not make one to read."""
+    """The file as it is. Without a write-ahead log beside it nothing writes, and SQLite need not make one to read."""
     log = path.with_name(f"{path.name}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
     db: sqlite3.Connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, **_OPTIONS)
@@ -118,7 +118,7 @@ class Store:
         return {str(name) for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def _check(self, tables: set[str]) -> None:
-        """Raises FormatError where the file lacks a table or column of this version."""
+        """Raises FormatError where the file has no table or column of this version."""
         for name, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\);", _TABLES, re.DOTALL):
             columns = (
                 {str(row[1]) for row in self._db.execute(f"PRAGMA table_info({name})")} if name in tables else set()
@@ -126,12 +126,12 @@ class Store:
             wanted = set(re.findall(r"(?:^|,)\s*([a-z_]+) (?:TEXT|REAL|INTEGER|BLOB)", body))
             if wanted - columns:
                 missing = ", ".join(sorted(wanted - columns))
-                raise FormatError(f"no recording: table {name} lacks {missing}", path=str(self._path))
+                raise FormatError(f"no recording: table {name} has no {missing}", path=str(self._path))
 
     # --- writing --------------------------------------------------------------------------------------------------
 
     def begin(self, skew: float | None) -> None:
-        """A new session: the monotonic clock counts anew. ``skew`` is API time minus local time, if it was measured."""
+        """A new session: the monotonic clock starts again. ``skew`` is API time minus local time, if it was measured."""
         with self._transaction():
             cursor = self._db.execute(
                 "INSERT INTO sessions (wall, mono, skew) VALUES (?, ?, ?)", (time.time(), time.monotonic(), skew)
@@ -146,21 +146,21 @@ class Store:
         """Keep changes and move the watch's position, in one transaction. Returns how many were new."""
         with self._transaction():
             new = 0
-            for one in changes:
+            for change in changes:
                 cursor = self._db.execute(
                     "INSERT OR IGNORE INTO events (resource, uid, name, version, type, wall, mono, session, body, gone) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        one.resource,
-                        one.uid,
-                        one.name,
-                        one.version,
-                        one.type,
-                        one.wall,
-                        one.mono,
+                        change.resource,
+                        change.uid,
+                        change.name,
+                        change.version,
+                        change.type,
+                        change.wall,
+                        change.mono,
                         self.session,
-                        one.body,
-                        one.type in ("DELETED", "VANISHED"),
+                        change.body,
+                        change.type in ("DELETED", "VANISHED"),
                     ),
                 )
                 new += cursor.rowcount
@@ -183,18 +183,18 @@ class Store:
                     (
                         source,
                         number,
-                        one.kind,
-                        one.due,
-                        one.start,
-                        one.connected,
-                        one.first_byte,
-                        one.end,
-                        one.peer,
-                        one.outcome,
-                        one.status,
-                        one.detail,
+                        row.kind,
+                        row.due,
+                        row.start,
+                        row.connected,
+                        row.first_byte,
+                        row.end,
+                        row.peer,
+                        row.outcome,
+                        row.status,
+                        row.detail,
                     )
-                    for number, one in rows
+                    for number, row in rows
                 ),
             )
 
@@ -202,7 +202,10 @@ class Store:
         with self._transaction():
             self._db.executemany(
                 "INSERT INTO planes VALUES (?, ?, ?, ?, ?, ?)",
-                ((one.node, one.at, one.after, one.frontend, one.backend, one.present) for one in changes),
+                (
+                    (change.node, change.at, change.after, change.frontend, change.backend, change.present)
+                    for change in changes
+                ),
             )
 
     def remark(self, kind: str, text: str, at: float | None = None) -> None:

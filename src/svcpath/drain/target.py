@@ -38,12 +38,12 @@ class Look:
 
     @property
     def ready(self) -> tuple[dict[str, Any], ...]:
-        return tuple(one for one in self.pods if is_ready(one) and not leaving(one))
+        return tuple(pod for pod in self.pods if is_ready(pod) and not leaving(pod))
 
     @property
     def victim(self) -> dict[str, Any] | None:
         """The Pod that a delete takes: the first of the ready ones by name."""
-        return min(self.ready, key=lambda one: str(one["metadata"]["name"]), default=None)
+        return min(self.ready, key=lambda pod: str(pod["metadata"]["name"]), default=None)
 
 
 def leaving(pod: dict[str, Any]) -> bool:
@@ -61,10 +61,10 @@ def look(api: Api, namespace: str, name: str) -> Look:
             ) from error
         raise
     selector = deployment["spec"].get("selector") or {}
-    pods = [one for one in api.pods(namespace) if selects(selector, _labels(one)) and _alive(one)]
+    pods = [pod for pod in api.pods(namespace) if selects(selector, _labels(pod)) and _alive(pod)]
     template = _labels(deployment["spec"]["template"])
     budgets = api.call("GET", f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")["items"]
-    mine = [one for one in budgets if selects(one["spec"].get("selector"), template)]
+    mine = [budget for budget in budgets if selects(budget["spec"].get("selector"), template)]
     return Look(namespace, name, deployment, tuple(pods), tuple(mine))
 
 
@@ -83,13 +83,13 @@ def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bo
         return False
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    for one in selector.get("matchExpressions") or ():
-        there, values = one["key"] in labels, one.get("values") or ()
-        match one["operator"]:
+    for expression in selector.get("matchExpressions") or ():
+        there, values = expression["key"] in labels, expression.get("values") or ()
+        match expression["operator"]:
             case "In":
-                fits = there and labels[one["key"]] in values
+                fits = there and labels[expression["key"]] in values
             case "NotIn":
-                fits = not there or labels[one["key"]] not in values
+                fits = not there or labels[expression["key"]] not in values
             case "Exists":
                 fits = there
             case "DoesNotExist":
@@ -109,7 +109,7 @@ def plan(found: Look, action: Action) -> str:
         if victim is None:
             raise UnknownTarget(f"no ready Pod {place}: nothing to delete")
         return f"delete Pod {victim['metadata']['name']}, one of {len(found.ready)} ready Pods {place}"
-    names = ", ".join(sorted(str(one["metadata"]["name"]) for one in found.pods if not leaving(one))) or "no Pod"
+    names = ", ".join(sorted(str(pod["metadata"]["name"]) for pod in found.pods if not leaving(pod))) or "no Pod"
     return f"restart the rollout {place}, which replaces {names}"
 
 
@@ -117,39 +117,41 @@ def objections(found: Look, action: Action) -> tuple[str, ...]:
     """Why doing it would take the Service away, or can't be judged; empty when nothing speaks against it."""
     spec = found.deployment["spec"]
     replicas, ready = int(spec.get("replicas", 1)), len(found.ready)
-    said = []
-    if not is_complete(found.deployment) or any(leaving(one) for one in found.pods):
-        said.append("a rollout is under way, or Pods are leaving already")
+    sentences = []
+    if not is_complete(found.deployment) or any(leaving(pod) for pod in found.pods):
+        sentences.append("a rollout is under way, or Pods are leaving already")
     if action is Action.DELETE:
         if replicas <= 1:
-            said.append(f"replicas is {replicas}: without that Pod nothing answers until its replacement is ready")
+            sentences.append(f"replicas is {replicas}: without that Pod nothing answers until its replacement is ready")
         elif ready <= 1:
-            said.append(f"{ready} of {replicas} Pods is ready: without it nothing answers")
-        said.extend(_budgets(found))
+            sentences.append(f"{ready} of {replicas} Pods is ready: without it nothing answers")
+        sentences.extend(_budgets(found))
     else:
         if spec.get("paused"):
-            said.append("the Deployment is paused: a restart would wait")
+            sentences.append("the Deployment is paused: a restart would wait")
         strategy = spec.get("strategy") or {}
         if strategy.get("type") == "Recreate":
-            said.append("strategy Recreate ends every Pod before the first new one starts")
+            sentences.append("strategy Recreate ends every Pod before the first new one starts")
         else:
             down = _count((strategy.get("rollingUpdate") or {}).get("maxUnavailable", "25%"), replicas)
             if down >= replicas:
-                said.append(f"maxUnavailable lets all {replicas} Pods be down at once")
-    return tuple(said)
+                sentences.append(f"maxUnavailable lets all {replicas} Pods be down at once")
+    return tuple(sentences)
 
 
 def _budgets(found: Look) -> list[str]:
-    said = []
-    for one in found.budgets:
-        name, status = one["metadata"]["name"], one.get("status") or {}
+    sentences = []
+    for budget in found.budgets:
+        name, status = budget["metadata"]["name"], budget.get("status") or {}
         allowed = status.get("disruptionsAllowed")
-        if allowed is None or status.get("observedGeneration", 0) < one["metadata"].get("generation", 0):
-            said.append(f"PodDisruptionBudget {name} has no status yet, so what it allows is not known")
+        if allowed is None or status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+            sentences.append(f"PodDisruptionBudget {name} has no status yet, so what it allows is not known")
         elif allowed < 1:
             healthy, wanted = status.get("currentHealthy", "?"), status.get("desiredHealthy", "?")
-            said.append(f"PodDisruptionBudget {name} allows no disruption now ({healthy} healthy, {wanted} wanted)")
-    return said
+            sentences.append(
+                f"PodDisruptionBudget {name} allows no disruption now ({healthy} healthy, {wanted} wanted)"
+            )
+    return sentences
 
 
 def _count(value: int | str, replicas: int) -> int:
@@ -201,8 +203,8 @@ def follow(
 
     Ends early with ``ended``, or when ``timeout`` seconds (0: none) are used up. Raises SourceUnavailable when the API server stays away.
     """
-    old = {str(one["metadata"].get("uid", "")) for one in before.pods if not leaving(one)}
-    names = {str(one["metadata"]["name"]) for one in before.pods}
+    old = {str(pod["metadata"].get("uid", "")) for pod in before.pods if not leaving(pod)}
+    names = {str(pod["metadata"]["name"]) for pod in before.pods}
     begun, deadline, failures = False, time.monotonic() + timeout, 0
     while not ended.is_set() and (not timeout or time.monotonic() < deadline):
         try:
@@ -214,12 +216,12 @@ def follow(
                 raise
             ended.wait(every)
             continue
-        names |= {str(one["metadata"]["name"]) for one in now.pods}
-        staying = {str(one["metadata"].get("uid", "")) for one in now.pods if not leaving(one)}
+        names |= {str(pod["metadata"]["name"]) for pod in now.pods}
+        staying = {str(pod["metadata"].get("uid", "")) for pod in now.pods if not leaving(pod)}
         if not begun and not old <= staying:
             begun = True
             say("a Pod is leaving")
-        if begun and is_complete(now.deployment) and not any(leaving(one) for one in now.pods):
+        if begun and is_complete(now.deployment) and not any(leaving(pod) for pod in now.pods):
             return Passed(True, True, frozenset(names))
         ended.wait(every)
     return Passed(begun, False, frozenset(names))

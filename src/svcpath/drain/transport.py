@@ -90,8 +90,8 @@ class KubectlTransport:
         """The output of a kubectl command that has to succeed."""
         done = self.run(*arguments, stdin=stdin, timeout=timeout)
         if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise SourceUnavailable(f"kubectl {' '.join(arguments[:4])}: {said[-1] if said else 'no output'}")
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise SourceUnavailable(f"kubectl {' '.join(arguments[:4])}: {lines[-1] if lines else 'no output'}")
         return done.stdout
 
     def json(self, *arguments: str) -> Any:
@@ -122,10 +122,10 @@ class KubectlTransport:
         done = self.run("get", "--raw", path)
         if done.returncode == 0:
             return done.stdout
-        said = done.stderr.decode("utf-8", "replace").strip()
-        if "Expired" in said or "too old resource version" in said:
-            raise Expired(said)
-        raise SourceUnavailable(said.splitlines()[-1] if said else f"kubectl get --raw {path} failed")
+        message = done.stderr.decode("utf-8", "replace").strip()
+        if "Expired" in message or "too old resource version" in message:
+            raise Expired(message)
+        raise SourceUnavailable(message.splitlines()[-1] if message else f"kubectl get --raw {path} failed")
 
     def stream(self, path: str) -> Iterator[bytes]:
         process = self.popen("get", "--raw", path)
@@ -133,16 +133,16 @@ class KubectlTransport:
             assert process.stdout is not None
             assert process.stderr is not None
             yield from process.stdout
-            said = process.stderr.read().decode("utf-8", "replace")
+            message = process.stderr.read().decode("utf-8", "replace")
         except ValueError as error:  # closed from beside
             raise WatchCut(str(error)) from error
         finally:
             end(process)
             with self._lock, contextlib.suppress(ValueError):
                 self._open.remove(process)
-        if "Expired" in said or "too old resource version" in said:
-            raise Expired(said.strip())
-        raise WatchCut(said.strip() or "the watch ended")
+        if "Expired" in message or "too old resource version" in message:
+            raise Expired(message.strip())
+        raise WatchCut(message.strip() or "the watch ended")
 
     def date(self) -> float | None:
         done = self.run("get", "--raw", "/version", "-v=8")

@@ -26,7 +26,7 @@ _FLUSH = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Where the sampler runs and what it is told ("new=50", ..., the address)."""
+    """Where the sampler runs and its arguments ("new=50", ..., the address)."""
 
     namespace: str
     pod: str
@@ -69,7 +69,7 @@ class Intake:
 
     def run(self) -> None:
         assert self.process.stdout is not None
-        held: list[tuple[int, SampledConnection]] = []
+        rows: list[tuple[int, SampledConnection]] = []
         flushed = time.monotonic()
         try:
             for line in self.process.stdout:
@@ -79,13 +79,13 @@ class Intake:
                     spent = f"{float(row.get('used', 0)):g} {float(row.get('waited', 0)):g}"
                     self.store.set_meta(f"sampler {self.source}", f"{self.announced} {self.late} {spent}")
                     break
-                held.append((int(row["n"]), connection_of(row)))
-                if len(held) >= _BATCH or time.monotonic() - flushed > _FLUSH:
-                    self._keep(held)
-                    held, flushed = [], time.monotonic()
+                rows.append((int(row["n"]), connection_of(row)))
+                if len(rows) >= _BATCH or time.monotonic() - flushed > _FLUSH:
+                    self._keep(rows)
+                    rows, flushed = [], time.monotonic()
         except (ValueError, KeyError, FormatError) as error:
             self.error = f"the sampler printed what is no line of it: {error}"
-        self._keep(held)
+        self._keep(rows)
         self.done.set()
 
     def began(self, timeout: float) -> bool:
@@ -104,10 +104,10 @@ class Intake:
         self.process.terminate()
         self.done.wait(5)
 
-    def _keep(self, held: list[tuple[int, SampledConnection]]) -> None:
-        if held:
-            self.store.add_connections(self.source, held)
-            self.sampled += len(held)
+    def _keep(self, rows: list[tuple[int, SampledConnection]]) -> None:
+        if rows:
+            self.store.add_connections(self.source, rows)
+            self.sampled += len(rows)
 
 
 def sample(kubectl: KubectlTransport, store: Store, sampling: Sampling, text: str) -> Intake:
@@ -163,9 +163,9 @@ def recording(
                 planes = watch_planes(kubectl, store, addresses, interval)
             except SourceUnavailable as error:
                 say(f"node tables not observed: {error}")
-            for one in planes:
-                if not one.ready.wait(20):
-                    say(f"node {one.node}: its table is not read yet ({one.error or 'no answer'})")
+            for watcher in planes:
+                if not watcher.ready.wait(20):
+                    say(f"node {watcher.node}: its table is not read yet ({watcher.error or 'no answer'})")
         found = Recording(store, recorder, planes, [])
         try:
             yield found

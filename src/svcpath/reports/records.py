@@ -140,7 +140,7 @@ class PortChain(Record, frozen=True, kw_only=True):
 
 
 class InTable(Record, frozen=True, kw_only=True):
-    """The backend in one node's table; ``state``: held, missing, stale, wrong port or undecided."""
+    """The backend in one node's table; ``state``: present, missing, stale, wrong port or undecided."""
 
     node: str
     frontend: str

@@ -21,7 +21,7 @@ ZERO = 1000.0
 
 
 def _cell(name: str) -> GridCell:
-    return next(one for one in CELLS if one.name == name)
+    return next(cell for cell in CELLS if cell.name == name)
 
 
 def _run(name: str) -> _Run:
@@ -141,6 +141,6 @@ def test_the_client_sees_the_end_of_a_process_that_says_nothing(how: signal.Sign
         after = time.time()
         rows = [json.loads(line) for line in client.stdout]
         server.stdout.close()
-    (held,) = [row for row in rows if row["kind"] == "held"]
-    assert before <= held["end"] <= after + 5
+    (kept,) = [row for row in rows if row["kind"] == "held"]
+    assert before <= kept["end"] <= after + 5
     assert {row["kind"] for row in rows} == {"new", "request", "held", "end"}

@@ -30,7 +30,7 @@ HEADER6 = (
 def api(mode: str = "nftables") -> Api:
     """The recording as a cluster; its clock and its tables are the recorded ones."""
     objects, texts = recorded(mode)
-    objects = [dict(one) for one in objects]
+    objects = [dict(obj) for obj in objects]
     objects += [
         {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
         for name in ("default", "kube-system", "service-ops")
@@ -47,15 +47,15 @@ def api(mode: str = "nftables") -> Api:
             "dial": ("python3\nARGUMENTS\n", 0),
         },
     }
-    for one in objects:
-        name, namespace = one["metadata"]["name"], one["metadata"].get("namespace")
-        if one["kind"] == "Pod" and name.startswith("echo-server"):
+    for obj in objects:
+        name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace")
+        if obj["kind"] == "Pod" and name.startswith("echo-server"):
             looks[name] = {
                 "tcp": (texts[f"{name}.proc-net-tcp.txt"] or HEADER, 0),
                 "tcp6": (texts[f"{name}.proc-net-tcp6.txt"] or HEADER6, 0),
             }
-        if one["kind"] == "Pod" and name.startswith("kube-proxy") and namespace == "kube-system":
-            node = one["spec"]["nodeName"]
+        if obj["kind"] == "Pod" and name.startswith("kube-proxy") and namespace == "kube-system":
+            node = obj["spec"]["nodeName"]
             looks[name] = {
                 "iptables-save": (texts[f"{node}.iptables-save.txt"], 0),
                 "nft": (texts[f"{node}.nft-ruleset.txt"], 0),
@@ -67,7 +67,7 @@ def api(mode: str = "nftables") -> Api:
                 "hairpin": ("/sys/class/net/cni0/brif/veth1/hairpin_mode:1\n", 0),
             }
     looks[""] = {"log": (texts["w1.kube-proxy.log"], 0)}
-    for service in (one for one in objects if one["kind"] == "Service"):
+    for service in (obj for obj in objects if obj["kind"] == "Service"):
         if service["metadata"]["name"] == "wrong-port":
             address = service["spec"]["clusterIP"]
             looks["client"]["lookup"] = (f"python3\nlibc\tglibc 2.36\nwrong-port\tok\t{address}\n", 0)

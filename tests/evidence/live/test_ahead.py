@@ -1,4 +1,4 @@
-"""What a cluster is told to expect is what the walk asks it, and is told before the walk is loaded."""
+"""What a cluster is to expect is what the walk asks it, and it is given before the walk is loaded."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ REQUESTS = {
 
 
 class Noting:
-    """A cluster that keeps apart what it is told to expect and what it is asked."""
+    """A cluster that keeps apart what it is to expect and what it is asked."""
 
     def __init__(self, cluster: ClusterSource) -> None:
         self._cluster = cluster
@@ -169,7 +169,7 @@ class Source:
         sys.exit(0)
 
     def observe(self, needs):
-        raise AssertionError("asked before it was told what to expect")
+        raise AssertionError("asked before it was given what to expect")
 
 diagnose(Source(), "svc/x", namespace="n", client="pod/c")
 """

@@ -32,7 +32,7 @@ from tests.fixtures.recorded_api import Api
 SERVICES = ("echo-server", "echo-headless", "empty-service", "wrong-port")
 
 
-def told(report: Report) -> tuple[Any, ...]:
+def outcome(report: Report) -> tuple[Any, ...]:
     verdict = report.verdict
     return verdict.status, verdict.layer, verdict.cause_layer, verdict.code, verdict.confidence
 
@@ -55,7 +55,7 @@ def test_a_bundle_read_back_gives_the_same_verdict(mode: str, service: str, tmp_
     path = tmp_path / "b.tar.zst"
     bundles.write(path, bundle)
     again = bundles.read(path)
-    assert told(diagnose(again, service)) == told(report)
+    assert outcome(diagnose(again, service)) == outcome(report)
     assert pack(again) == pack(bundle)
     assert again.observations == bundle.observations
 
@@ -119,7 +119,7 @@ def test_pseudonyms_keep_the_verdict_and_no_name(mode: str, service: str) -> Non
     again = svcpath.diagnose(
         BundleSource(hidden), words["target"], namespace=words["namespace"], client=_client(hidden)
     )
-    assert told(again) == told(report)
+    assert outcome(again) == outcome(report)
     data = b"".join(pack(hidden).values())
     for name in (b"echo-server", b"echo-headless", b"empty-service", b"service-ops", b"172.30.0.12", b"10.244.1.9"):
         assert name not in data, name
@@ -133,9 +133,9 @@ def _client(bundle: Bundle) -> str:
 
 def test_the_same_name_has_the_same_pseudonym_and_prefixes_stay() -> None:
     bundle, _ = recorded("iptables", "echo-server")
-    one, two = disguised(bundle, b"key"), disguised(bundle, b"key")
-    assert pack(one) == pack(two)
-    assert pack(one) != pack(disguised(bundle, b"other"))
+    first, second = disguised(bundle, b"key"), disguised(bundle, b"key")
+    assert pack(first) == pack(second)
+    assert pack(first) != pack(disguised(bundle, b"other"))
 
 
 # --- hostile bundles ------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_what_leads_out_of_a_bundle_is_refused(tmp_path: Path, name: str, kind: 
     path.write_bytes(archive(lambda tar: _add(tar, name, kind=kind, link=link)))
     with pytest.raises(EvidenceError, match=words):
         bundles.read(path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["b.tar.zst"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.tar.zst"]
 
 
 def test_a_name_that_occurs_twice_is_refused(tmp_path: Path) -> None:
@@ -214,9 +214,11 @@ def test_a_bundle_of_another_form_says_what_to_do() -> None:
 
 def test_a_bundle_keeps_why_a_look_gave_nothing() -> None:
     bundle, _ = recorded("iptables", "empty-service")
-    reasons = [(one.state, one.reason, one.why) for one in bundle.observations]
+    reasons = [(observation.state, observation.reason, observation.why) for observation in bundle.observations]
     assert State.UNREADABLE in {state for state, _, _ in reasons}
-    assert [(one.state, one.reason, one.why) for one in unpack(pack(bundle)).observations] == reasons
+    assert [
+        (observation.state, observation.reason, observation.why) for observation in unpack(pack(bundle)).observations
+    ] == reasons
 
 
 def test_every_cut_of_a_bundle_is_a_typed_error(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_fault_is_found_live_with_its_proof(scripted: Api, source: Source) -> 
 
 def test_a_healthy_service_is_dialled_and_passes(scripted: Api, source: Source) -> None:
     address = next(
-        one for one in scripted.objects if one["metadata"]["name"] == "echo-server" and one["kind"] == "Service"
+        obj for obj in scripted.objects if obj["metadata"]["name"] == "echo-server" and obj["kind"] == "Service"
     )
     scripted.looks["client"]["lookup"] = (
         f"python3\nlibc\tglibc 2.36\necho-server\tok\t{address['spec']['clusterIP']}\n",
@@ -92,16 +92,16 @@ def test_pages_are_joined_and_make_a_complete_list(scripted: Api, source: Source
     with source(scripted) as cluster:
         found = cluster.observe([Need(Kind.EVENT, namespace="kube-system")])[0]
     events = [
-        each for each in scripted.objects if each["kind"] == "Event" and each["metadata"]["namespace"] == "kube-system"
+        obj for obj in scripted.objects if obj["kind"] == "Event" and obj["metadata"]["namespace"] == "kube-system"
     ]
     assert len(found) == len(events) > 20
-    assert all(each.provenance.listing for each in found)
+    assert all(observed.provenance.listing for observed in found)
 
 
 def test_slices_are_asked_for_by_their_service(scripted: Api, source: Source) -> None:
     with source(scripted) as cluster:
         found = cluster.observe([SLICES])[0]
-    assert [each.fact.service_name for each in found] == ["wrong-port"]
+    assert [observed.fact.service_name for observed in found] == ["wrong-port"]
 
 
 def test_an_object_that_is_not_there_is_absent(scripted: Api, source: Source) -> None:
@@ -153,7 +153,7 @@ def test_the_number_of_calls_does_not_grow_with_other_services(scripted: Api, so
     with source(scripted) as cluster:
         diagnose(cluster)
     few = len(scripted.seen)
-    pattern = next(each for each in scripted.objects if each["kind"] == "Service")
+    pattern = next(obj for obj in scripted.objects if obj["kind"] == "Service")
     for namespace in ("elsewhere", NAMESPACE):
         for number in range(1500):
             more = json.loads(json.dumps(pattern))
@@ -261,11 +261,11 @@ def test_a_server_that_goes_away_leaves_reasons(scripted: Api, tmp_path: Path) -
 
 
 def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
+    users: list[str] = []
     handle = scripted.handle
 
     async def spy(request: web.Request) -> web.StreamResponse:
-        said.append(request.headers.get("Impersonate-User", ""))
+        users.append(request.headers.get("Impersonate-User", ""))
         return await handle(request)
 
     monkeypatch.setattr(scripted, "handle", spy)
@@ -274,5 +274,5 @@ def test_impersonation_travels_in_every_request(scripted: Api, tmp_path: Path, m
         ClusterSource(Access(kubeconfig=scripted.kubeconfig(tmp_path), impersonate="jane", timeout=5)) as cluster,
     ):
         cluster.observe([SERVICE, Need(Kind.RESOLV_CONF, pod=CLIENT, cost=Cost.EXEC)])
-    assert set(said) == {"jane"}
-    assert len(said) > 2
+    assert set(users) == {"jane"}
+    assert len(users) > 2

@@ -28,7 +28,7 @@ def test_one_exec_brings_all_files_of_the_client(scripted: Api, source: Source) 
     kinds = (Kind.RESOLV_CONF, Kind.HOSTS, Kind.NSSWITCH_CONF, Kind.ENVIRONMENT, Kind.RUNTIME)
     with source(scripted) as cluster:
         found = cluster.observe([Need(kind, pod=CLIENT, cost=Cost.EXEC) for kind in kinds])
-    assert [each[0].state for each in found] == [
+    assert [observed[0].state for observed in found] == [
         State.PRESENT,
         State.PRESENT,
         State.ABSENT,

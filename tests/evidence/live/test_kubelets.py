@@ -62,17 +62,17 @@ def test_a_shorter_wait_says_what_it_rests_on() -> None:
     kubelets = on_two_nodes()
     assert kubelets.answered("a/one", SILENT, 15).trouble == SILENT.trouble
     short = Executed(b"", b"", None, Trouble(Reason.UNREACHED, "the command did not end in 5 s"), silent=True)
-    said = kubelets.answered("a/two", short, AGAIN).trouble
-    assert said == Trouble(
+    asked = kubelets.answered("a/two", short, AGAIN).trouble
+    assert asked == Trouble(
         Reason.UNREACHED, "the command did not end in 5 s, and an earlier one on node w1 gave nothing in 15 s"
     )
 
 
 def test_a_run_waits_for_a_silent_node_once(scripted: Api, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    pods = [one for one in scripted.objects if one["kind"] == "Pod"]
-    backend = next(one for one in pods if one["metadata"]["name"].startswith("echo-server"))
+    pods = [obj for obj in scripted.objects if obj["kind"] == "Pod"]
+    backend = next(pod for pod in pods if pod["metadata"]["name"].startswith("echo-server"))
     node = backend["spec"]["nodeName"]
-    there = {one["metadata"]["name"] for one in pods if one["spec"].get("nodeName") == node} - {"client"}
+    there = {pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName") == node} - {"client"}
     scripted.silent = frozenset(there)
     given: list[tuple[str, float, bool]] = []
     ended: list[str] = []

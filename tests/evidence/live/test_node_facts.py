@@ -23,9 +23,9 @@ from tests.fixtures.recorded_api import Api
 
 def proxy(api: Api, node: str = "w1") -> dict[str, tuple[str, int]]:
     name = next(
-        one["metadata"]["name"]
-        for one in api.objects
-        if one["kind"] == "Pod" and one["metadata"]["name"].startswith("kube-proxy") and one["spec"]["nodeName"] == node
+        obj["metadata"]["name"]
+        for obj in api.objects
+        if obj["kind"] == "Pod" and obj["metadata"]["name"].startswith("kube-proxy") and obj["spec"]["nodeName"] == node
     )
     return api.looks[name]
 
@@ -33,10 +33,10 @@ def proxy(api: Api, node: str = "w1") -> dict[str, tuple[str, int]]:
 def test_routes_rules_and_mtus_make_one_fact(scripted: Api, source: Source) -> None:
     with source(scripted) as cluster:
         (found,) = cluster.observe([Need(Kind.ROUTES, node="w1", cost=Cost.EXEC)])[0]
-    held: RoutingTables = found.fact
-    assert [route.destination for route in held.routes] == ["0.0.0.0/0", "10.244.1.0/24"]
-    assert [rule.table for rule in held.rules] == ["local", "main"]
-    assert held.mtus == {"eth0": 1500, "cni0": 1450}
+    kept: RoutingTables = found.fact
+    assert [route.destination for route in kept.routes] == ["0.0.0.0/0", "10.244.1.0/24"]
+    assert [rule.table for rule in kept.rules] == ["local", "main"]
+    assert kept.mtus == {"eth0": 1500, "cni0": 1450}
     assert found.provenance.command.endswith(
         "-- sh -c 'ip rule; ip -6 rule; ip route show table all; ip -6 route show table all; ip link'"
     )
@@ -53,14 +53,14 @@ def test_an_agent_without_ip_leaves_routes_unreadable(scripted: Api, source: Sou
 def test_flows_are_asked_for_by_frontend_and_never_the_whole_table(scripted: Api, source: Source) -> None:
     about = ("10.96.0.10", "fd00:96::a", "nodeport/30080")
     with source(scripted) as cluster:
-        whole, one = cluster.observe(
+        whole, own = cluster.observe(
             [
                 Need(Kind.CONNTRACK, node="w1", cost=Cost.EXEC),
                 Need(Kind.CONNTRACK, node="w1", cost=Cost.EXEC, about=about),
             ]
         )
     assert whole[0].state is State.UNREADABLE
-    assert isinstance(one[0].fact, FlowTable)
+    assert isinstance(own[0].fact, FlowTable)
     assert [command[4:] for command in scripted.commands if "conntrack -L" in command[2]] == [list(about)]
 
 
@@ -95,8 +95,8 @@ not json
 
 
 def test_metrics_and_health_checks_are_read_behind_their_headers() -> None:
-    held: Metrics = node_looks.parsed(Kind.METRICS, {"metrics": Section(METRICS.encode(), 0)})
-    assert [sample.value for sample in held.samples] == [1.7e9, 61]
+    kept: Metrics = node_looks.parsed(Kind.METRICS, {"metrics": Section(METRICS.encode(), 0)})
+    assert [sample.value for sample in kept.samples] == [1.7e9, 61]
     replies: HealthReplies = node_looks.parsed(Kind.HEALTH_REPLIES, {"health": Section(HEALTH.encode(), 0)}, "w1")
     first, last = replies.replies
     assert (first.node, first.port, first.status, first.name, first.local_endpoints) == ("w1", 30900, 503, "web", 0)
@@ -137,4 +137,4 @@ def test_the_health_script_brings_status_and_body(without: str, tmp_path: Any) -
         )
     replies = node_looks.parsed(Kind.HEALTH_REPLIES, script.sections(done.stdout), "w1")
     assert replies is not None, done.stdout
-    assert [(one.port, one.status, one.local_endpoints) for one in replies.replies] == [(port, 200, 3)]
+    assert [(reply.port, reply.status, reply.local_endpoints) for reply in replies.replies] == [(port, 200, 3)]

@@ -23,7 +23,7 @@ NFT = Need(Kind.NFT_LIST, node="w1", cost=Cost.EXEC)
 @pytest.fixture
 def bare(scripted: Api) -> Api:
     """A cluster without agents."""
-    scripted.objects = [one for one in scripted.objects if not one["metadata"]["name"].startswith("kube-proxy")]
+    scripted.objects = [obj for obj in scripted.objects if not obj["metadata"]["name"].startswith("kube-proxy")]
     return scripted
 
 
@@ -40,8 +40,8 @@ def test_the_nodes_table_comes_through_its_kube_proxy_in_one_exec(scripted: Api,
     needs = [Need(kind, node="w1", cost=Cost.EXEC) for kind in (Kind.NFT_LIST, Kind.SYSCTL, Kind.HAIRPIN_MODE)]
     with source(scripted) as cluster:
         found = cluster.observe(needs)
-    assert [each[0].state for each in found] == [State.PRESENT] * 3
-    assert {each[0].provenance.node for each in found} == {"w1"}
+    assert [observed[0].state for observed in found] == [State.PRESENT] * 3
+    assert {observed[0].provenance.node for observed in found} == {"w1"}
     assert len(scripted.execs) == 1
 
 
@@ -57,7 +57,7 @@ def test_with_leave_a_pod_shows_the_node_and_is_gone_afterwards(bare: Api, with_
     assert with_leave.observe([NFT])[0][0].state is State.PRESENT
     assert len(bare.jobs) == 1
     assert bare.jobs[0]["spec"]["template"]["spec"]["nodeName"] == "w1"
-    assert not any("job-name" in (one["metadata"].get("labels") or {}) for one in bare.objects)
+    assert not any("job-name" in (obj["metadata"].get("labels") or {}) for obj in bare.objects)
     assert with_leave.added
 
 
@@ -74,7 +74,7 @@ def test_the_pod_is_removed_when_the_look_fails(bare: Api, with_leave: ClusterSo
     bare.exec_trouble = trouble
     with_leave.observe([NFT])
     assert any(method == "DELETE" for method, _ in bare.seen)
-    assert not any("job-name" in (one["metadata"].get("labels") or {}) for one in bare.objects)
+    assert not any("job-name" in (obj["metadata"].get("labels") or {}) for obj in bare.objects)
 
 
 def test_connections_can_start_from_a_node(scripted: Api, source: Source) -> None:
@@ -83,7 +83,7 @@ def test_connections_can_start_from_a_node(scripted: Api, source: Source) -> Non
     need = Need(Kind.ATTEMPTS, node="w2", cost=Cost.PROBE, about=("tcp://10.0.0.1:80",) * 2)
     with source(scripted) as cluster:
         found = cluster.observe([need])[0][0]
-    assert [each.client for each in found.fact.attempts] == ["node/w2"] * 2
+    assert [attempt.client for attempt in found.fact.attempts] == ["node/w2"] * 2
 
 
 class _Flaky:

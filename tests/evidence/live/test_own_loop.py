@@ -22,7 +22,7 @@ from svcpath_lab.netns.pki import Authority
 @contextmanager
 def silent_at_the_end(context: ssl.SSLContext | None, answer: bytes) -> Iterator[tuple[int, list[socket.socket]]]:
     """A server that answers every request and then neither reads nor closes: (port, the connections it holds)."""
-    held: list[socket.socket] = []
+    connections: list[socket.socket] = []
     with ExitStack() as end:
         listening = end.enter_context(socket.create_server(("127.0.0.1", 0)))
         stopping = threading.Event()
@@ -37,7 +37,7 @@ def silent_at_the_end(context: ssl.SSLContext | None, answer: bytes) -> Iterator
                 connection.settimeout(5)
                 if context is not None:
                     connection = context.wrap_socket(connection, server_side=True)
-                held.append(end.enter_context(connection))
+                connections.append(end.enter_context(connection))
                 connection.recv(65536)
                 if answer:
                     connection.sendall(answer)
@@ -46,7 +46,7 @@ def silent_at_the_end(context: ssl.SSLContext | None, answer: bytes) -> Iterator
         server.start()
         end.callback(server.join, 5)
         end.callback(stopping.set)
-        yield listening.getsockname()[1], held
+        yield listening.getsockname()[1], connections
 
 
 def kubeconfig(folder: Path, server: str) -> Access:
@@ -90,13 +90,13 @@ def test_no_connection_outlives_the_cluster(scheme: str, answer: bytes, tmp_path
     if scheme == "https" and shutil.which("openssl") is None:
         pytest.skip("no openssl on this machine to make a certificate with")
     context = server_context(tmp_path / "pki") if scheme == "https" else None
-    with silent_at_the_end(context, answer) as (port, held):
+    with silent_at_the_end(context, answer) as (port, connections):
         try:
             ClusterSource(kubeconfig(tmp_path, f"{scheme}://127.0.0.1:{port}")).close()
         except SourceUnavailable:
             assert answer is ANSWERS["never answers"] or answer is ANSWERS["breaks off"]
-        assert held
-        for connection in held:
+        assert connections
+        for connection in connections:
             connection.settimeout(5)
             assert _ended(connection), "the client's socket is still open"
 

@@ -88,7 +88,7 @@ def test_each_dialler_tells_a_listener_from_a_closed_port(program: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         scheme = "http" if program == "wget" else "tcp"
-        urls = [f"{scheme}://127.0.0.1:{each.getsockname()[1]}" for each in (listener, closed)]
+        urls = [f"{scheme}://127.0.0.1:{open_socket.getsockname()[1]}" for open_socket in (listener, closed)]
         sections = run(
             Script.of({"dial": scripts.available((program,), dials.DIALS)}, {"DIAL": dials.PYTHON_DIAL}), *urls
         )
@@ -121,7 +121,7 @@ def _dialled(*urls: str) -> dict[str, Attempt]:
     done = subprocess.run(script.command(*urls), capture_output=True, check=False, timeout=60)
     program, attempts = dials.read(script.sections(done.stdout)["dial"].decoded, "a/b", "")
     assert program == "python3"
-    return {f"{one.protocol} {one.port}": one for tried in attempts.values() for one in tried}
+    return {f"{attempt.protocol} {attempt.port}": attempt for tried in attempts.values() for attempt in tried}
 
 
 def test_a_datagram_is_answered_refused_or_neither() -> None:
@@ -130,9 +130,9 @@ def test_a_datagram_is_answered_refused_or_neither() -> None:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed,
     ):
-        for each in (answers, silent, closed):
-            each.bind(("127.0.0.1", 0))
-        ports = [each.getsockname()[1] for each in (answers, silent, closed)]
+        for server in (answers, silent, closed):
+            server.bind(("127.0.0.1", 0))
+        ports = [server.getsockname()[1] for server in (answers, silent, closed)]
         closed.close()
         questions: list[bytes] = []
 
@@ -151,13 +151,13 @@ def test_a_datagram_is_answered_refused_or_neither() -> None:
         thread.join()
         asked = _dialled(f"udp+dns://127.0.0.1:{ports[1]}")
     assert [found[f"UDP {port}"].outcome for port in ports] == ["ok", "unanswered", "refused"]
-    # An honest question that nobody answers is one.
+    # An honest question that is not answered is one.
     assert asked[f"UDP {ports[1]}"].outcome == "timeout"
     assert dns.message.from_wire(questions[0]).question[0].to_text() == "kubernetes.default.svc.cluster.local. IN A"
 
 
 def test_a_large_request_says_how_much_of_it_arrived() -> None:
-    """The server's kernel takes all of it, and nobody answers."""
+    """The server's kernel takes all of it, and nothing answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         found = _dialled(f"large://127.0.0.1:{port}")[f"TCP {port}"]

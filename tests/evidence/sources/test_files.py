@@ -49,7 +49,7 @@ def test_folders_are_walked_and_nothing_hostile_stops_it(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "nowhere").symlink_to(tmp_path / "absent")
-    found = {one.provenance.path: one for one in FilesSource([tmp_path]).inventory()}
+    found = {item.provenance.path: item for item in FilesSource([tmp_path]).inventory()}
     assert found["a/b/resolv.conf"].kind is Kind.RESOLV_CONF
     assert found["x.bin"].fact.why == "binary data"
     assert found["pipe"].fact.why == "no regular file"
@@ -72,7 +72,7 @@ def test_a_file_above_the_limit_is_named_and_not_read(tmp_path: Path, monkeypatc
 def test_files_of_two_arguments_keep_apart(tmp_path: Path) -> None:
     write(tmp_path, {"one/hosts": b"10.0.0.1 a\n", "two/hosts": b"10.0.0.2 b\n"})
     source = FilesSource([tmp_path / "one", tmp_path / "two", tmp_path / "one/hosts"])
-    assert [one.provenance.path for one in source.inventory()] == ["one/hosts", "two/hosts"]
+    assert [item.provenance.path for item in source.inventory()] == ["one/hosts", "two/hosts"]
 
 
 def test_memory_and_disk_give_the_same_observations(tmp_path: Path) -> None:
@@ -95,11 +95,11 @@ def test_an_archive_is_evidence_and_a_cut_one_gives_what_it_can() -> None:
         tar.addfile(link)
     data = buffer.getvalue()
     whole = BytesSource({"b.tar.gz": data}).inventory()
-    assert [one.kind for one in whole] == [Kind.IPTABLES_SAVE, Kind.NFT_LIST, Kind.RESOLV_CONF]
+    assert [observation.kind for observation in whole] == [Kind.IPTABLES_SAVE, Kind.NFT_LIST, Kind.RESOLV_CONF]
     assert whole[0].provenance.path == "b.tar.gz/bundle/iptables-save__case38"
     cut = BytesSource({"b.tar.gz": data[: len(data) // 2]}).inventory()
     assert cut[0].kind is Kind.DAMAGED
-    assert Kind.RESOLV_CONF in {one.kind for one in cut}
+    assert Kind.RESOLV_CONF in {observation.kind for observation in cut}
 
 
 def test_needs_are_met_by_kind_namespace_name_and_service() -> None:
@@ -118,7 +118,7 @@ def test_needs_are_met_by_kind_namespace_name_and_service() -> None:
 
     def found(need: Need) -> list[str]:
         (observations,) = source.observe([need])
-        return [one.value.name for one in observations if one.value is not None]
+        return [observation.value.name for observation in observations if observation.value is not None]
 
     assert found(Need(Kind.SERVICE, namespace="shop", name="a")) == ["a"]
     assert found(Need(Kind.SERVICE)) == ["a", "a"]
@@ -204,8 +204,8 @@ def test_the_newest_resource_version_counts() -> None:
 
 
 def test_equal_manifests_count_once_and_different_ones_stay() -> None:
-    one, two = obj("Deployment", "a", spec={"replicas": 1}), obj("Deployment", "a", spec={"replicas": 2})
-    source = BytesSource({"a": dump(one), "b": dump(one), "c": dump(two)})
+    once, twice = obj("Deployment", "a", spec={"replicas": 1}), obj("Deployment", "a", spec={"replicas": 2})
+    source = BytesSource({"a": dump(once), "b": dump(once), "c": dump(twice)})
     assert [found.fact.spec.replicas for found in source.inventory()] == [1, 2]
 
 
@@ -225,7 +225,7 @@ def test_the_last_state_of_a_watch_counts_and_all_events_stay() -> None:
     assert (a.state, a.fact.status.phase, a.provenance.line, a.provenance.at) == (State.PRESENT, "Running", 3, "t2")
     assert (b.state, b.provenance.line) == (State.ABSENT, 4)
     assert (b.reason, b.why) == (Reason.DELETED, "deleted, as the recorded watch shows")
-    assert [one.fact.name for one in everything] == ["a"]
+    assert [observation.fact.name for observation in everything] == ["a"]
     assert [event.type for event in source.watch_events()] == ["ADDED", "ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 

@@ -81,7 +81,7 @@ def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
 
 def test_in_a_pod_the_service_account_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kubeconfig, "ACCOUNT", tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("HOME", str(tmp_path / "empty"))
     (tmp_path / "token").write_text("t")
     (tmp_path / "namespace").write_text("shop\n")
     found = login(environment={"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"})

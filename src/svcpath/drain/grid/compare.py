@@ -47,7 +47,7 @@ class GridRow:
 
     @property
     def seen(self) -> dict[str, End]:
-        return {one.container: one for one in self.measured.ends}
+        return {end_.container: end_ for end_ in self.measured.ends}
 
     @property
     def ends_agree(self) -> bool | None:
@@ -66,13 +66,15 @@ def _ends(subject: Subject, hooks: dict[str, float], load: DrainDemand, on_signa
     """By the model, when each container ends. A proxy exits on its signal."""
     grace, found = float(subject.grace), dict[str, float]()
     through = DrainDemand(drained=load.drained, longest=load.longest)
-    for one in subject.ordinary:
-        own = (load, on_signal) if one.name == "app" else (through, OnSignal.EXIT)
-        found[one.name] = ended(stop(one.name, hooks[one.name], grace), *own)
+    for container in subject.ordinary:
+        own = (load, on_signal) if container.name == "app" else (through, OnSignal.EXIT)
+        found[container.name] = ended(stop(container.name, hooks[container.name], grace), *own)
     last = max(found.values())
-    for one in subject.containers:
-        if one.sidecar:
-            found[one.name] = ended(sidecar_stop(one.name, hooks[one.name], grace, last), through, OnSignal.EXIT)
+    for container in subject.containers:
+        if container.sidecar:
+            found[container.name] = ended(
+                sidecar_stop(container.name, hooks[container.name], grace, last), through, OnSignal.EXIT
+            )
     return found
 
 
@@ -82,10 +84,12 @@ def compare(cell: GridCell, measured: Measured, image: str) -> GridRow:
     path = {"second": ("app", "proxy")}.get(cell.shape, ("app",))
     subject = subject_of(made, (), path=path)
     assert subject is not None
-    hooks = {one.name: one.hook.low for one in subject.containers}
+    hooks = {container.name: container.hook.low for container in subject.containers}
     on_signal = _BEHAVIOUR.get(cell.on_signal) or OnSignal(cell.on_signal)
     load = DrainDemand(drained=float(cell.drained), longest=float(cell.longest), shutdown=cell.shutdown)
-    signals = [stop(one.name, hooks[one.name], float(subject.grace)).signal for one in subject.on_path]
+    signals = [
+        stop(container.name, hooks[container.name], float(subject.grace)).signal for container in subject.on_path
+    ]
     ends = _ends(subject, hooks, load, on_signal)
     return GridRow(cell, margins_of(subject, hooks, load, on_signal), min(signals), ends, measured)
 

@@ -47,7 +47,7 @@ class Measured:
     """One cell as it was: three booleans, and seconds after the delete was accepted (None: not seen).
 
     ``refused``: a new connection failed while the client still sent. ``cut``: an accepted request did not get its answer.
-    ``killed``: a container ended with 137. ``signal``: the first stop signal that a container on the path logged. ``ends``: of
+    ``killed``: a container ended with 137. ``signal``: the first SIGTERM (or the image's STOPSIGNAL) that a container on the path logged. ``ends``: of
     each container whose end was seen.
     """
 
@@ -80,7 +80,7 @@ def measure(
         kube.apply(kubectl, objects)
         say(f"{len(cells)} Pods are starting")
         api.ready_pods(SPACE, "app=drain-client", 1)
-        pods = {one["metadata"]["labels"]["cell"]: one for one in api.ready_pods(SPACE, "app=drain-grid", len(cells))}
+        pods = {pod["metadata"]["labels"]["cell"]: pod for pod in api.ready_pods(SPACE, "app=drain-grid", len(cells))}
         # A replacement that starts for every Pod that goes would keep the kubelet from the others' signals.
         for kind in ("deployments", "replicasets"):
             api.orphan(f"/apis/apps/v1/namespaces/{SPACE}/{kind}", "app=drain-grid")
@@ -199,7 +199,7 @@ class _Ends:
                     listed = json.loads(self._transport.get(path))
                     for pod in listed["items"]:
                         self._seen(pod, gone=False)
-                    self._missing &= {one["metadata"]["name"] for one in listed["items"]}
+                    self._missing &= {item["metadata"]["name"] for item in listed["items"]}
                     version = listed["metadata"]["resourceVersion"]
                 for line in self._transport.stream(f"{path}&watch=1&resourceVersion={version}"):
                     event = json.loads(line)
@@ -221,7 +221,7 @@ class _Ends:
         if end.codes:
             self._last[name] = end
         statuses = [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]
-        if gone or (statuses and all("terminated" in one.get("state", {}) for one in statuses)):
+        if gone or (statuses and all("terminated" in status.get("state", {}) for status in statuses)):
             self._missing.discard(name)
 
     def wait(self, timeout: float) -> None:
@@ -241,12 +241,12 @@ def _sidecars(pod: dict[str, Any] | None) -> list[dict[str, Any]]:
 def _end(pod: dict[str, Any]) -> _End:
     codes: dict[str, int] = {}
     finished: dict[str, float] = {}
-    for one in [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]:
-        ended = one.get("state", {}).get("terminated")
+    for status in [*(pod["status"].get("containerStatuses") or ()), *_sidecars(pod)]:
+        ended = status.get("state", {}).get("terminated")
         if ended:
-            codes[one["name"]] = ended["exitCode"]
+            codes[status["name"]] = ended["exitCode"]
             if ended.get("finishedAt"):
-                finished[one["name"]] = datetime.fromisoformat(ended["finishedAt"]).timestamp()
+                finished[status["name"]] = datetime.fromisoformat(ended["finishedAt"]).timestamp()
     return _End(codes, finished)
 
 
@@ -276,10 +276,10 @@ def _ends(run: _Run, rows: Sequence[dict[str, Any]], log: Sequence[str], end: _E
     """Each container's end, from the most exact of what saw it."""
     closed = [row["end"] for row in rows if row["kind"] == "held" and row["end"] is not None]
     for name in sorted(end.codes.keys() | end.finished.keys() | ({"app"} if closed else set())):
-        said = [float(line.split()[1]) for line in log if line.startswith(f"{name} ") and line.endswith(" end")]
+        ends = [float(line.split()[1]) for line in log if line.startswith(f"{name} ") and line.endswith(" end")]
         if name == "app" and closed:
             yield End(name, round(closed[0] - run.accepted, 2), 0.0, "connection")
-        elif said:
-            yield End(name, round(said[-1] - run.accepted, 2), 0.0, "log")
+        elif ends:
+            yield End(name, round(ends[-1] - run.accepted, 2), 0.0, "log")
         elif name in end.finished:
             yield End(name, round(end.finished[name] - run.accepted, 2), 1.0, "status")

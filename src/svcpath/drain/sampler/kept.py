@@ -14,7 +14,7 @@ from svcpath.drain.sampler.rows import To, blank, outcome_of, peer
 
 
 def keepalive(rate: float, to: To, path: str) -> None:
-    """One connection, a request at every due time; a broken one is opened anew by the next request."""
+    """One connection, a request at every due time; a broken one is opened again by the next request."""
     kept: http.client.HTTPConnection | None = None
     for due in to.due(rate):
         row, notes = blank("keepalive", due), []
@@ -106,7 +106,7 @@ class WebSocket:
 
 
 def websocket(rate: float, to: To, path: str) -> None:
-    """A message at every due time on one connection. One that the server closed in order is opened anew; a message that
+    """A message at every due time on one connection. One that the server closed in order is opened again; a message that
     crossed its Close (RFC 6455, 5.5.1) has no answer and is sent again, once."""
     kept: WebSocket | None = None
     for due in to.due(rate):

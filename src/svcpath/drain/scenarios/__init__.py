@@ -31,6 +31,8 @@ class Scenario:
 
 
 SCENARIOS: dict[int, Scenario] = {
-    one.NUMBER: Scenario(one.NUMBER, one.TITLE, one.DOES, one.MEASURES, one.PASSES, one.VARIANTS, one.run)
-    for one in (s1_readiness, s2_longest, s3_grace, s4_pools, s5_headless, s6_balancer, s7_rollout)
+    module.NUMBER: Scenario(
+        module.NUMBER, module.TITLE, module.DOES, module.MEASURES, module.PASSES, module.VARIANTS, module.run
+    )
+    for module in (s1_readiness, s2_longest, s3_grace, s4_pools, s5_headless, s6_balancer, s7_rollout)
 }

@@ -33,16 +33,16 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     at = time.time()
     noticed = stage.removed(service, target, timeout=8)
     rows = sample.wait()
-    there = [one.start - at for one in rows if one.peer == name_of(target) and one.start > at]
+    there = [row.start - at for row in rows if row.peer == name_of(target) and row.start > at]
     last = max(there, default=0.0)
     bad = failed(rows)
     passed = last <= LIMIT and not bad
     seen = f"the slice said not ready after {noticed - at:.2f} s" if noticed else "no slice ever said not ready"
-    said = f"{seen}; the last new connection began at the Pod {last:.2f} s after the switch, {len(bad)} of {len(rows)} failed"
+    sentence = f"{seen}; the last new connection began at the Pod {last:.2f} s after the switch, {len(bad)} of {len(rows)} failed"
     measured = {
         "noticed": noticed - at if noticed else None,
         "last_connection": last,
         "failed": len(bad),
         "sampled": len(rows),
     }
-    return ScenarioResult(NUMBER, variant.name, passed, said, measured)
+    return ScenarioResult(NUMBER, variant.name, passed, sentence, measured)

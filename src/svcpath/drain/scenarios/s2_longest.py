@@ -28,12 +28,12 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     at = stage.delete(pods[0])
     ended, codes = stage.follow(pods[0], 60)
     rows = sample.wait()
-    mine = [one for one in rows if one.peer == name_of(pods[0])]
+    mine = [row for row in rows if row.peer == name_of(pods[0])]
     bad = failed(rows)
-    last = max((one.end - at for one in mine), default=0.0)
-    said = (
+    last = max((row.end - at for row in mine), default=0.0)
+    sentence = (
         f"{len(mine)} requests ended on the deleted Pod, the last {last:.2f} s after the delete; {len(bad)} of {len(rows)} "
         f"were cut or refused{why(rows, at)}; exit codes {codes}"
     )
     measured = {"last_request": last, "failed": len(bad), "sampled": len(rows), "ended": ended - at if ended else None}
-    return ScenarioResult(NUMBER, variant.name, not bad and bool(mine), said, measured)
+    return ScenarioResult(NUMBER, variant.name, not bad and bool(mine), sentence, measured)

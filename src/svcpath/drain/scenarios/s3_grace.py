@@ -29,9 +29,9 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     killed = 137 in codes.values()
     passed = not killed and bool(codes)
     how = "was killed when the grace period was used up (it ignored the signal)" if killed else "ended by itself"
-    said = (
+    sentence = (
         f"it {how} {took:.2f} s after the delete, exit codes {codes}"
         if took is not None
         else f"its end was not seen, {codes}"
     )
-    return ScenarioResult(NUMBER, variant.name, passed, said, {"ended": took, "killed": int(killed)})
+    return ScenarioResult(NUMBER, variant.name, passed, sentence, {"ended": took, "killed": int(killed)})

@@ -39,17 +39,17 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     sample.first()
     time.sleep(3)
     current = sample.rows[-1].peer if sample.rows else ""
-    target = next((one for one in pods if name_of(one) == current), pods[0])
+    target = next((pod for pod in pods if name_of(pod) == current), pods[0])
     at = stage.delete(target)
     removed = stage.removed(service, target)
     stage.follow(target, 40)
     rows = sample.wait()
     after = removed if removed is not None else at
-    stayed = max((one.start - after for one in rows if one.peer == name_of(target)), default=0.0)
+    stayed = max((row.start - after for row in rows if row.peer == name_of(target)), default=0.0)
     bad = failed(rows)
     opened = sum(connection.opened for connection in rows)
     passed = stayed <= LIMIT and not bad and bool(rows)
-    said = (
+    sentence = (
         f"the slice removed the Pod {after - at:.2f} s after the delete, the pool went on to it for {max(stayed, 0):.2f} s; "
         f"{len(bad)} of {len(rows)} requests failed{why(rows, at)}"
     )
@@ -60,5 +60,5 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
         "sampled": len(rows),
     }
     return ScenarioResult(
-        NUMBER, variant.name, passed, said, {**measured, "opened": opened} if kind != "grpc" else measured
+        NUMBER, variant.name, passed, sentence, {**measured, "opened": opened} if kind != "grpc" else measured
     )

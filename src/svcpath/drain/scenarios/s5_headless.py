@@ -17,7 +17,7 @@ PASSES = "No connection fails later than 8 s after the Pod ended (CoreDNS answer
 LIMIT = 8.0
 VARIANTS = (
     ScenarioVariant("pass", True, "a client that asks again for each connection"),
-    ScenarioVariant("fail", False, "a modelled client that keeps the first address for ever"),
+    ScenarioVariant("fail", False, "a modelled client that keeps the first address forever"),
     ScenarioVariant("jvm-ttl-5", True, "a JVM 17 with networkaddress.cache.ttl=5"),
     ScenarioVariant("jvm-default", False, "a JVM 17 as it comes: 30 s"),
     ScenarioVariant("jvm-forever", False, "a JVM 17 with networkaddress.cache.ttl=-1"),
@@ -33,8 +33,8 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     if ttl is not None:
         there = stage.kubectl.run("-n", stage.space, "exec", "client", "--", "test", "-x", _JAVA[0])
         if there.returncode != 0:
-            said = "this lab's image has no JVM: the modelled client of the variant `fail` stands for it"
-            return ScenarioResult(NUMBER, variant.name, None, said)
+            sentence = "this lab's image has no JVM: the modelled client of the variant `fail` stands for it"
+            return ScenarioResult(NUMBER, variant.name, None, sentence)
     pods = stage.deploy(service, WorkloadStopping(grace=6, hook=3, on_signal="exit"), headless=True)
     if ttl is not None:
         words = (*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
@@ -47,14 +47,14 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     sample.first(60)
     time.sleep(3)
     current = sample.rows[-1].peer if sample.rows else ""
-    target = next((one for one in pods if name_of(one) == current), pods[0])
+    target = next((pod for pod in pods if name_of(pod) == current), pods[0])
     at_delete = stage.delete(target)
     ended, _ = stage.follow(target, 30)
     rows = sample.wait()
     end = ended if ended is not None else at_delete
-    bad = [one.start - end for one in failed(rows) if one.start > at_delete]
+    bad = [row.start - end for row in failed(rows) if row.start > at_delete]
     last = max(bad, default=0.0)
-    said = (
+    sentence = (
         f"the Pod ended {end - at_delete:.2f} s after the delete; {len(bad)} of {len(rows)} connections failed, the last "
         f"{max(last, 0):.2f} s after its end"
     )
@@ -64,4 +64,4 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
         "last_failure": last,
         "sampled": len(rows),
     }
-    return ScenarioResult(NUMBER, variant.name, last <= LIMIT and bool(rows), said, measured)
+    return ScenarioResult(NUMBER, variant.name, last <= LIMIT and bool(rows), sentence, measured)

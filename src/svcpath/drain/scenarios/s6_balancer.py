@@ -41,7 +41,7 @@ VARIANTS = (
         "node-port-check", False, "policy Local, the node port is checked: it passes until the Pod is gone"
     ),
 )
-_PORTS = {one.name: 9000 + number for number, one in enumerate(VARIANTS)}
+_PORTS = {state.name: 9000 + number for number, state in enumerate(VARIANTS)}
 _HOOK = 14
 
 
@@ -61,7 +61,7 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = workload.service(name, stage.space, type="LoadBalancer", externalTrafficPolicy=policy)
     kube.apply(stage.kubectl, [*pods, service])
     target = next(
-        one for one in stage.api.ready_pods(stage.space, f"app={name}", 2) if one["spec"]["nodeName"] == nodes[0]
+        state for state in stage.api.ready_pods(stage.space, f"app={name}", 2) if state["spec"]["nodeName"] == nodes[0]
     )
     stage.answers(name)
     made = stage.kubectl.json("-n", stage.space, "service", name)
@@ -100,9 +100,9 @@ def _judged(
 ) -> ScenarioResult:
     bad = failed(rows)
     checked, down = lb.first_failed_check(node, at), lb.first(node, at, "DOWN")
-    last = max((one.start - at for one in rows if one.peer == pod), default=None)
-    last_inside = max((one.start - at for one in inside if one.peer == pod), default=None)
-    last_bad = max((one.start - at for one in bad), default=None)
+    last = max((state.start - at for state in rows if state.peer == pod), default=None)
+    last_inside = max((state.start - at for state in inside if state.peer == pod), default=None)
+    last_bad = max((state.start - at for state in bad), default=None)
     slice_gone = None if noticed is None else noticed - at
     out = None if down is None else down.at - at
     later = None if out is None or slice_gone is None else out - slice_gone
@@ -126,5 +126,5 @@ def _judged(
     ended = "" if last is None else f"; the last new connection reached the Pod through it at {last:.2f} s"
     ended += "" if last_inside is None else f", inside the cluster at {last_inside:.2f} s"
     lost = "" if last_bad is None else f"; the last failure at {last_bad:.2f} s"
-    said = f"{went}{ended}; {len(bad)} of {len(rows)} failed{why(rows, at)}{lost}"
-    return ScenarioResult(NUMBER, variant.name, not bad and last is not None, said, measured)
+    state = f"{went}{ended}; {len(bad)} of {len(rows)} failed{why(rows, at)}{lost}"
+    return ScenarioResult(NUMBER, variant.name, not bad and last is not None, state, measured)

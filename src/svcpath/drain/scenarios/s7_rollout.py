@@ -29,10 +29,10 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
         return ScenarioResult(NUMBER, variant.name, False, f"not over after 150 s, left: {', '.join(over.left)}")
     later = over.pods_gone - over.reported
     seen = "" if over.observed else "; connections were not observed"
-    said = f"reported complete after {over.reported:.2f} s, the last old Pod was gone {later:.2f} s later{seen}"
+    sentence = f"reported complete after {over.reported:.2f} s, the last old Pod was gone {later:.2f} s later{seen}"
     measured: dict[str, float | int | None] = {
         "reported": over.reported,
         "later": later,
         "connections": over.most_connections,
     }
-    return ScenarioResult(NUMBER, variant.name, later <= LIMIT, said, measured)
+    return ScenarioResult(NUMBER, variant.name, later <= LIMIT, sentence, measured)

@@ -76,7 +76,7 @@ def hold(task: dict[str, Any]) -> None:
         with socket.create_connection((task["host"], task["held"]), 3.0) as sock:
             sock.settimeout(max(0.1, task["until"] - time.time()))
             if sock.recv(1):
-                raise OSError("bytes that nobody asked for")
+                raise OSError("bytes that were not asked for")
             row["end"] = time.time()
     except ConnectionResetError:
         row["end"] = time.time()

@@ -1,6 +1,6 @@
 """A gRPC server whose way of stopping is chosen: /drain.Echo/Hostname answers with the host's name.
 
-Environment: PORT, ON_STOP exit | finish | none, MAX_AGE seconds after which a connection is told GOAWAY
+Environment: PORT, ON_STOP exit | finish | none, MAX_AGE seconds after which a connection is sent GOAWAY
 (GRPC_ARG_MAX_CONNECTION_AGE_MS, gRFC A9; 0: never). Needs Python's grpc module. Every line of its log begins with the time
 in seconds since the epoch.
 """

@@ -45,7 +45,7 @@ class Server:
         now = time.monotonic()
         if self.whole and now >= self.due:
             self.reply()
-        for descriptor in [one for one, kept in self.open.items() if kept[3] < now]:
+        for descriptor in [connection for connection, kept in self.open.items() if kept[3] < now]:
             self.open.pop(descriptor)[0].close()
 
     def accept(self) -> None:

@@ -74,16 +74,16 @@ def read(path: Path) -> Bundle:
 
 
 def _expanded(data: bytes) -> bytes:
-    held = bytearray()
+    content = bytearray()
     try:
         with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(io.BytesIO(data)) as stream:
             while chunk := stream.read(1 << 20):
-                held += chunk
-                if len(held) > limits.MAX_EXPANDED:
+                content += chunk
+                if len(content) > limits.MAX_EXPANDED:
                     raise TooLarge(f"the bundle expands to more than {limits.MAX_EXPANDED // limits.MIB} MiB")
     except zstandard.ZstdError as error:
         raise FormatError(f"no zstd stream, or a damaged one: {error}") from error
-    return bytes(held)
+    return bytes(content)
 
 
 def _members(data: bytes) -> dict[str, bytes]:
@@ -119,11 +119,11 @@ class BundleSource:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self._by_subject: dict[tuple[Any, ...], tuple[Observation[Any], ...]] = {}
-        for need, held in bundle.log.items():
-            self._by_subject.setdefault(_subject(need), held)
-        present = tuple(one for one in bundle.observations if one.state is State.PRESENT)
+        for need, observations in bundle.log.items():
+            self._by_subject.setdefault(_subject(need), observations)
+        present = tuple(observation for observation in bundle.observations if observation.state is State.PRESENT)
         self._rest = EvidenceIndex(present, (), frozenset(), ())
-        self._gaps = {need.kind for need, held in bundle.log.items() if left_out(need) in held}
+        self._gaps = {need.kind for need, observations in bundle.log.items() if left_out(need) in observations}
 
     @classmethod
     def open(cls, path: Path) -> BundleSource:
@@ -133,16 +133,16 @@ class BundleSource:
         return [self._meet(need) for need in needs]
 
     def _meet(self, need: Need) -> tuple[Observation[Any], ...]:
-        held = self.bundle.log.get(need)
-        if held is not None:
-            return held
-        if not need.about and (held := self._by_subject.get(_subject(need))) is not None:
-            return held
+        recorded = self.bundle.log.get(need)
+        if recorded is not None:
+            return recorded
+        if not need.about and (recorded := self._by_subject.get(_subject(need))) is not None:
+            return recorded
         found = self._rest.meet(need)
         if need.kind not in self._gaps:
             return found
         # What is missing from the bundle may be just what is asked for now.
-        return (*(one for one in found if one.state is State.PRESENT), left_out(need))
+        return (*(observation for observation in found if observation.state is State.PRESENT), left_out(need))
 
     def settled(self, request: Request) -> Request:
         """Where no target is named, what the bundle was collected for."""
@@ -169,10 +169,12 @@ class JoinedSource:
 
 
 def _joined(answers: Sequence[tuple[Observation[Any], ...]], kind: Kind) -> tuple[Observation[Any], ...]:
-    present = tuple(one for answer in answers for one in answer if one.state is State.PRESENT)
+    present = tuple(observation for answer in answers for observation in answer if observation.state is State.PRESENT)
     if present:
         return present
-    absent = next((answer for answer in answers if all(one.state is State.ABSENT for one in answer)), None)
+    absent = next(
+        (answer for answer in answers if all(observation.state is State.ABSENT for observation in answer)), None
+    )
     if absent is not None:
         return absent
     return next(iter(answers), (unreadable(kind, Trouble(Reason.NOT_RECORDED, "no source"), Provenance()),))

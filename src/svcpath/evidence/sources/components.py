@@ -47,9 +47,9 @@ class ComponentReader:
         wanted: list[tuple[str, str, str, str]] = []
         if need.node:
             wanted = [
-                (one.pod, one.container, one.node, "kube-proxy")
-                for one in agents
-                if one.node == need.node and one.kind == "kube-proxy"
+                (agent.pod, agent.container, agent.node, "kube-proxy")
+                for agent in agents
+                if agent.node == need.node and agent.kind == "kube-proxy"
             ]
             if not wanted:
                 return (_not_offered(need, "no kube-proxy Pod on the node"),)
@@ -65,7 +65,7 @@ class ComponentReader:
             ][:4]
             if not wanted:
                 return (_not_offered(need, "no Pod of the cluster DNS in kube-system"),)
-        return tuple(await asyncio.gather(*(self._one_log(*one) for one in wanted)))
+        return tuple(await asyncio.gather(*(self._one_log(*wanted_pod) for wanted_pod in wanted)))
 
     async def _one_log(self, pod: str, container: str, node: str, component: str) -> Observed:
         key = f"{pod} {container}"
@@ -98,13 +98,13 @@ class ComponentReader:
         where = Provenance(
             source="kube", command=command, at=self._client.at or None, node=node, pod=pod, container=container
         )
-        told = logs.component(body) or component
-        return Observation(Kind.LOG, State.PRESENT, LogText(component=told, text=body), provenance=where)
+        named = logs.component(body) or component
+        return Observation(Kind.LOG, State.PRESENT, LogText(component=named, text=body), provenance=where)
 
     async def _config_maps(self, need: Need) -> tuple[Observed, ...]:
         names = ("coredns", "node-local-dns") if need.kind is Kind.COREFILE else ("kube-proxy",)
         answers = await asyncio.gather(*(self._held(need, name) for name in names))
-        return tuple(one for held in answers for one in held) or (
+        return tuple(observation for answer in answers for observation in answer) or (
             _not_offered(need, "no such ConfigMap in kube-system"),
         )
 
@@ -149,7 +149,7 @@ def _config(kind: Kind, content: str) -> Any:
 
 
 def _main(pod: api.Pod) -> str:
-    return next((one.name for one in pod.spec.containers or ()), "")
+    return next((container.name for container in pod.spec.containers or ()), "")
 
 
 def _not_offered(need: Need, why: str) -> Observed:

@@ -15,12 +15,15 @@ def container_of(pod: api.Pod, asked: str) -> str:
 
     Raises ApiTrouble with the names when there is no such container.
     """
-    names = [one.name for one in pod.spec.containers or ()]
+    names = [container.name for container in pod.spec.containers or ()]
     wanted = asked or pod.annotations.get(DEFAULT_CONTAINER, "")
     if wanted in names:
         return wanted
     if asked:
-        every = [*names, *(one.name for one in pod.spec.init_containers or () if one.restart_policy == "Always")]
+        every = [
+            *names,
+            *(container.name for container in pod.spec.init_containers or () if container.restart_policy == "Always"),
+        ]
         if asked in every:
             return asked
         raise ApiTrouble(f"Pod {pod.name} has no container {asked}; it has {', '.join(every)}", Reason.NOT_RUNNING)
@@ -30,11 +33,15 @@ def container_of(pod: api.Pod, asked: str) -> str:
 def others(pod: api.Pod, first: str) -> list[str]:
     """The running containers beside ``first``."""
     running = {
-        one.name
-        for one in pod.status.container_statuses or ()
-        if one.state is not None and one.state.running is not None
+        status.name
+        for status in pod.status.container_statuses or ()
+        if status.state is not None and status.state.running is not None
     }
-    return [one.name for one in pod.spec.containers or () if one.name != first and one.name in running]
+    return [
+        container.name
+        for container in pod.spec.containers or ()
+        if container.name != first and container.name in running
+    ]
 
 
 def no_shell(done: Executed) -> bool:
@@ -43,8 +50,8 @@ def no_shell(done: Executed) -> bool:
         return False
     if done.code is not None:
         return done.code in (126, 127)
-    told = done.trouble is not None and done.trouble.reason is Reason.NO_TOOL
-    return told or NO_PROGRAM.search(done.err[:2000].decode("utf-8", "replace")) is not None
+    no_tool = done.trouble is not None and done.trouble.reason is Reason.NO_TOOL
+    return no_tool or NO_PROGRAM.search(done.err[:2000].decode("utf-8", "replace")) is not None
 
 
 def said(done: Executed) -> str:

@@ -72,10 +72,12 @@ async def attach(client: KubeClient, pod: str, target: str, image: str) -> str:
     why = "it was not started"
     while asyncio.get_running_loop().time() < deadline:
         try:
-            held = msgspec.json.decode(await client.get(path), type=_Pod)
+            current = msgspec.json.decode(await client.get(path), type=_Pod)
         except msgspec.MsgspecError as error:
             raise FormatError(f"the Pod's state can't be read: {error}") from error
-        mine = next((one for one in held.status.ephemeral_container_statuses if one.name == container), None)
+        mine = next(
+            (status for status in current.status.ephemeral_container_statuses if status.name == container), None
+        )
         if mine is not None and isinstance(mine.state.running, dict):
             return container
         if mine is not None and mine.state.terminated is not None:

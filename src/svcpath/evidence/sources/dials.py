@@ -147,20 +147,20 @@ def _curl(code: str, text: str) -> tuple[str, str, int, str, int, float | None]:
     match = _CURL.match(text)
     if match is None:
         return "error", text or f"curl: exit {code}", 0, "", 0, None
-    said, status, source, port, took = match.groups()
+    word, status, source, port, took = match.groups()
     seconds = float(took) if float(took) > 0 else None
     local = (int(status), source, max(int(port), 0), seconds)
     if code == "0" or (seconds is not None and code in ("28", "48")):
         # telnet:// and a server that stays silent: the connection itself stood.
-        return ("ok" if code == "0" or int(status) == 0 else "http-error"), said, *local
-    told = outcome_of(said)[0]
-    outcome = told if code in ("7", "28") and told in ("refused", "timeout", "no-route", "reset") else ""
+        return ("ok" if code == "0" or int(status) == 0 else "http-error"), word, *local
+    meant = outcome_of(word)[0]
+    outcome = meant if code in ("7", "28") and meant in ("refused", "timeout", "no-route", "reset") else ""
     if not outcome:
         outcome = _CURL_EXITS.get(code, "http-error" if seconds is not None else "")
     if not outcome:
-        after = re.search(r"after (\d{1,9}) ms", said)
+        after = re.search(r"after (\d{1,9}) ms", word)
         outcome = "refused" if code == "7" and after and int(after.group(1)) < 1000 else "error"
-    return outcome, said, *local
+    return outcome, word, *local
 
 
 def _plain(code: str, text: str) -> tuple[str, str]:
@@ -169,9 +169,9 @@ def _plain(code: str, text: str) -> tuple[str, str]:
         return "ok", ""
     if code in ("124", "143"):
         return "timeout", text or "no answer in 3 s"
-    told, _ = outcome_of(text)
-    if told != "error":
-        return told, text
+    outcome, _ = outcome_of(text)
+    if outcome != "error":
+        return outcome, text
     if re.search(r"server returned error|HTTP/1", text):
         return "http-error", text
     # nc says nothing of a refusal unless asked, and its time is bounded above: what it means stays open.

@@ -1,7 +1,7 @@
 """State inside containers, through exec: resolver files, the application's runtime, lookups, sockets, connections.
 
 Nothing is installed and nothing is written. Looks that share a container share one exec; a container without a shell is
-asked with ``cat`` alone, and where that lacks too the answer says so and what would allow the look.
+asked with ``cat`` alone, and where that is missing too the answer says so and what would allow the look.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Looked(msgspec.Struct, frozen=True):
 
     sections: Mapping[str, Section]
     container: str
-    held: dict[int, Process]
+    processes: dict[int, Process]
     trouble: Trouble | None = None
     #: What was looked up in the same exec.
     names: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class PodReader:
         found = await self._objects.one(Kind.POD, *_split(need.pod))
         if found.trouble:
             return (self._unreadable(need, found.trouble),)
-        pod = next((one for one in found.objects if isinstance(one, api.Pod)), None)
+        pod = next((obj for obj in found.objects if isinstance(obj, api.Pod)), None)
         if pod is None:
             return (self._unreadable(need, Trouble(Reason.NOT_RUNNING, f"there is no Pod {need.pod}")),)
         self._execs.kubelets.place(need.pod, pod.spec.node_name)
@@ -112,8 +112,8 @@ class PodReader:
         sections = script.sections(done.out)
         if sections:
             listed = sections.get("processes")
-            held = processes(listed.decoded) if listed else {}
-            return _Looked(sections, container, held, names=names if "lookup" in sections else ())
+            found_processes = processes(listed.decoded) if listed else {}
+            return _Looked(sections, container, found_processes, names=names if "lookup" in sections else ())
         if not no_shell(done):
             ended = Trouble(Reason.FAILED, f"the shell ended with {done.code}: {said(done)}")
             return _Looked({}, container, {}, done.trouble or ended)
@@ -126,13 +126,13 @@ class PodReader:
         if pod not in self._beside:
             self._beside[pod] = asyncio.ensure_future(attach(self._client, pod, target, self._debug_image))
         name = await self._beside[pod]
-        said = f"debug container {name} in Pod {pod}: it stays in the Pod's spec as long as the Pod lives"
-        if said not in self._execs.added:
-            self._execs.added.append(said)
+        sentence = f"debug container {name} in Pod {pod}: it stays in the Pod's spec as long as the Pod lives"
+        if sentence not in self._execs.added:
+            self._execs.added.append(sentence)
         return name
 
     async def _look_from_beside(self, pod: str, container: str) -> _Looked:
-        """The kubelet's files are those of the Pod; processes are the target's; its libc is told by what they map."""
+        """The kubelet's files are those of the Pod; processes are the target's; its libc is known by what they map."""
         try:
             beside = await self._debug(pod, container)
             script = scripts.beside_look()
@@ -146,17 +146,17 @@ class PodReader:
         )
 
     async def _without_shell(self, pod: str, container: str) -> _Looked:
-        held: dict[str, Section] = {}
+        sections: dict[str, Section] = {}
         for name in _FILES.values():
             try:
                 done = await self._execs.run(pod, container, ["cat", f"/etc/{name}"], name)
             except ApiTrouble as error:
-                return _Looked(held, container, {}, error.trouble)
+                return _Looked(sections, container, {}, error.trouble)
             if done.code is None and no_shell(done):
                 break
-            held[name] = Section(done.out, done.code)
+            sections[name] = Section(done.out, done.code)
         why = f"container {container} has no shell: --allow-debug-container looks from beside it"
-        return _Looked(held, container, {}, Trouble(Reason.NO_TOOL, why))
+        return _Looked(sections, container, {}, Trouble(Reason.NO_TOOL, why))
 
     async def _file(self, need: Need, pod: api.Pod, container: str) -> Observed:
         looked = await self._look(need.pod, container, need.about)
@@ -190,10 +190,10 @@ class PodReader:
 
     def _runtime(self, need: Need, looked: _Looked, where: Provenance) -> Observed:
         libcs = looked.sections.get("libc")
-        if not looked.held:
+        if not looked.processes:
             unseen = Trouble(Reason.NO_WAY_IN, "no process of the container can be seen")
             return self._unreadable(need, looked.trouble or unseen, where)
-        found = runtime(looked.held, libc(libcs.decoded if libcs else ""))
+        found = runtime(looked.processes, libc(libcs.decoded if libcs else ""))
         if isinstance(found, str):
             return self._unreadable(need, Trouble(Reason.FAILED, found), where)
         return Observation(need.kind, State.PRESENT, found, provenance=where)
@@ -216,7 +216,7 @@ class PodReader:
         if looked.container != container:
             why = f"container {container} has no shell, and another image's resolver is not its own"
             return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
-        mine = scripts.OF_RUNTIME.get(family(application(looked.held)), ())
+        mine = scripts.OF_RUNTIME.get(family(application(looked.processes)), ())
         section, trouble = looked.sections.get("lookup") if looked.names == need.about else None, None
         if section is None or (mine and section.decoded.partition("\n")[0] not in mine):
             # Another program than the first that there is: the application's own.
@@ -232,8 +232,8 @@ class PodReader:
             why = f"container {container} has no program that resolves as an application does"
             return self._unreadable(need, Trouble(Reason.NO_TOOL, why))
         libcs = looked.sections.get("libc")
-        held = libc(libcs.decoded if libcs else "")
-        whose = lookups.label(program, rows, held.only)
+        libc_name = libc(libcs.decoded if libcs else "")
+        whose = lookups.label(program, rows, libc_name.only)
         resolved = tuple(found for row in rows.split("\n") if (found := lookups.lookup(row, whose, self._client.at)))
         where = self._provenance(need, container, lookups.command(program, need.about[0]))
         if not resolved:

@@ -1,7 +1,7 @@
 """Which resolver a container's application goes through, from its processes and the libraries they map. Pure.
 
 The application is the process that owns a socket, else the last descendant of PID 1 behind an init or a shell. Go's own
-resolver is told by the build information that the linker leaves in the binary (Go: debug/buildinfo), the JVM by libjvm,
+resolver is known by the build information that the linker leaves in the binary (Go: debug/buildinfo), the JVM by libjvm,
 everything else by the libc that is mapped.
 """
 
@@ -82,62 +82,62 @@ def libc(text: str) -> Libc:
     )
 
 
-def application(held: dict[int, Process]) -> Process | None:
-    """The process whose lookups matter. Sessions that came by exec hang on no PID 1 and are passed over."""
-    tree = [one for one in held.values() if _descends(one, held)]
-    owners = [one for one in tree if one.sockets and one.name not in _WRAPPERS]
+def application(processes: dict[int, Process]) -> Process | None:
+    """The process whose lookups matter. Sessions that came by exec descend from no PID 1 and are passed over."""
+    tree = [process for process in processes.values() if _descends(process, processes)]
+    owners = [process for process in tree if process.sockets and process.name not in _WRAPPERS]
     if owners:
-        return min(owners, key=lambda one: one.pid)
-    rest = [one for one in tree if one.name not in _WRAPPERS]
-    return max(rest or tree, key=lambda one: _depth(one, held), default=None)
+        return min(owners, key=lambda process: process.pid)
+    rest = [process for process in tree if process.name not in _WRAPPERS]
+    return max(rest or tree, key=lambda process: _depth(process, processes), default=None)
 
 
-def _descends(one: Process, held: dict[int, Process]) -> bool:
+def _descends(process: Process, processes: dict[int, Process]) -> bool:
     seen: set[int] = set()
-    while one.pid != 1:
-        if one.pid in seen or one.parent not in held:
+    while process.pid != 1:
+        if process.pid in seen or process.parent not in processes:
             # In a shared process namespace the parent may be another container's: its own children still count.
-            return one.parent != 0 and one.parent not in held
-        seen.add(one.pid)
-        one = held[one.parent]
+            return process.parent != 0 and process.parent not in processes
+        seen.add(process.pid)
+        process = processes[process.parent]
     return True
 
 
-def _depth(one: Process, held: dict[int, Process]) -> tuple[int, int]:
-    depth, seen = 0, {one.pid}
-    here = one
-    while here.parent in held and here.parent not in seen:
+def _depth(process: Process, processes: dict[int, Process]) -> tuple[int, int]:
+    depth, seen = 0, {process.pid}
+    here = process
+    while here.parent in processes and here.parent not in seen:
         seen.add(here.parent)
-        here = held[here.parent]
+        here = processes[here.parent]
         depth += 1
-    return depth, -one.pid
+    return depth, -process.pid
 
 
-def runtime(held: dict[int, Process], libcs: Libc) -> Runtime | str:
+def runtime(processes: dict[int, Process], libcs: Libc) -> Runtime | str:
     """The resolver and what tells it, or in words why it is not known."""
-    app = application(held)
+    app = application(processes)
     if app is None:
         return "no process of the container can be seen"
-    said = f"PID {app.pid} is {app.program}"
+    sentence = f"PID {app.pid} is {app.program}"
     mapped = " ".join(app.libraries)
     if "libjvm" in mapped or app.name == "java":
-        return Runtime(resolver="jvm", evidence=f"{said}, a JVM")
+        return Runtime(resolver="jvm", evidence=f"{sentence}, a JVM")
     if app.go:
-        return Runtime(resolver="go", evidence=f"{said}, built by Go, without a libc")
+        return Runtime(resolver="go", evidence=f"{sentence}, built by Go, without a libc")
     if app.name == "envoy":
-        return Runtime(resolver="envoy", evidence=said)
+        return Runtime(resolver="envoy", evidence=sentence)
     if "ld-musl" in mapped and libcs.musl:
-        return Runtime(resolver=libcs.musl, evidence=f"{said}, which maps {_first(app, 'ld-musl')}")
+        return Runtime(resolver=libcs.musl, evidence=f"{sentence}, which maps {_first(app, 'ld-musl')}")
     if re.search(r"libc[.-]", mapped) and libcs.glibc:
-        return Runtime(resolver=libcs.glibc, evidence=f"{said}, which maps {_first(app, 'libc')}")
+        return Runtime(resolver=libcs.glibc, evidence=f"{sentence}, which maps {_first(app, 'libc')}")
     if not app.libraries and libcs.only:
         # Another user's process: its maps can't be read, but a dynamic program has one libc to choose.
-        return Runtime(resolver=libcs.only, evidence=f"{said}; the container's only libc")
-    return f"{said}: neither a libc nor Go's resolver can be told"
+        return Runtime(resolver=libcs.only, evidence=f"{sentence}; the container's only libc")
+    return f"{sentence}: neither a libc nor Go's resolver is recognised"
 
 
 def _first(app: Process, part: str) -> str:
-    return next((one for one in app.libraries if part in one), part)
+    return next((library for library in app.libraries if part in library), part)
 
 
 def family(app: Process | None) -> str:
@@ -167,13 +167,13 @@ def jvms(text: str) -> JvmRuns | None:
     return JvmRuns(
         tuple(
             JvmSettings(
-                flags=tuple(held),
+                flags=tuple(value),
                 security_manager=any(
                     flag.startswith("-Djava.security.manager") and not flag.endswith(("=disallow", "=allow"))
-                    for flag in held
+                    for flag in value
                 ),
                 security_properties=properties.get(pid, {}),
             )
-            for pid, held in flags.items()
+            for pid, value in flags.items()
         )
     )

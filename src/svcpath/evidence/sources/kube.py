@@ -111,9 +111,9 @@ class ClusterSource:
 
     async def _shut(self) -> None:
         mine = asyncio.current_task()
-        rest = [one for one in asyncio.all_tasks() if one is not mine]
-        for one in rest:
-            one.cancel()
+        rest = [task for task in asyncio.all_tasks() if task is not mine]
+        for task in rest:
+            task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
         client = getattr(self, "_client", None)
         if client is not None:
@@ -133,9 +133,9 @@ class ClusterSource:
             return await self._objects.meet(need)
         if need.kind is Kind.ATTEMPTS and need.about:
             found = await (self._nodes.dial(need) if need.node else self._pods.meet(need))
-            for one in found:
-                if isinstance(one.value, Attempts):
-                    self._nodes.connected(one.value)
+            for observation in found:
+                if isinstance(observation.value, Attempts):
+                    self._nodes.connected(observation.value)
             return found
         if need.kind in inpod.KINDS:
             return await self._pods.meet(need)
@@ -144,8 +144,8 @@ class ClusterSource:
         if need.kind is Kind.DAMAGED and self._objects.damaged:
             where = Provenance(source="kube", path="API server")
             return tuple(
-                Observation(Kind.DAMAGED, State.PRESENT, one, provenance=where)
-                for one in self._objects.damaged.values()
+                Observation(Kind.DAMAGED, State.PRESENT, damage, provenance=where)
+                for damage in self._objects.damaged.values()
             )
         why = "nothing of this kind is read from a running cluster"
         return (unreadable(need.kind, Trouble(Reason.NOT_OFFERED, why), Provenance(source="kube")),)

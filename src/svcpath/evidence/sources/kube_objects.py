@@ -2,7 +2,7 @@
 
 A list is asked for as narrow as the Need is (namespace, the label of slices, the name of one object) and held for the run,
 so that a walk sees one state of the cluster and asks once. A page that a busy server no longer continues (410) starts the
-list anew, once.
+list again, once.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class ObjectReader:
         if whole not in self._looks:
             return False
         listed = await self._looks[whole]
-        return not listed.trouble and all(one.name != namespace for one in listed.objects)
+        return not listed.trouble and all(obj.name != namespace for obj in listed.objects)
 
     async def one(self, kind: Kind, namespace: str, name: str) -> Listed:
         """One object: from the list that is held already, else by itself."""
@@ -176,7 +176,7 @@ class ObjectReader:
         place = f" in namespace {need.namespace}" if need.namespace else ""
         what = f"{need.kind.value} {need.name}".rstrip()
         service = f" of Service {need.service}" if need.service else ""
-        at = next((one.at for one in answers if one.at), None)
+        at = next((answer.at for answer in answers if answer.at), None)
         provenance = Provenance(source="kube", command=commands.for_need(need), at=at, listing=listing)
         if not listing:
             return unreadable(need.kind, Trouble(Reason.NOT_EVERYWHERE, "not looked at everywhere"), provenance)
@@ -250,8 +250,8 @@ class ObjectReader:
         return self._kept(look, good, [item.value for item in page.items if isinstance(item.value, Damaged)], None)
 
     def _kept(self, look: _Look, objects: list[api.Object], damaged: list[Damaged], trouble: Trouble | None) -> Listed:
-        for one in damaged:
-            self.damaged[one.why] = one
+        for damage in damaged:
+            self.damaged[damage.why] = damage
         if damaged and not trouble:
             share = f"{len(damaged)} of {len(objects) + len(damaged)} {look.resource.plural}"
             trouble = Trouble(Reason.MALFORMED, f"{share} can't be read: {damaged[0].why}")

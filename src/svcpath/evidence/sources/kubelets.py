@@ -55,8 +55,8 @@ class Kubelets:
             self._note(pod, seconds)
 
     def _note(self, pod: str, seconds: float) -> None:
-        held = self._silent.setdefault(self._of(pod), {})
-        held[pod] = max(seconds, held.get(pod, 0))
+        silences = self._silent.setdefault(self._of(pod), {})
+        silences[pod] = max(seconds, silences.get(pod, 0))
 
     def _of(self, pod: str) -> str:
         return self._nodes.get(pod, pod)

@@ -16,9 +16,9 @@ def label(program: str, rows: str, only: str) -> str:
     """Whose resolver answered: the libc that the program itself names, else the container's only one."""
     if program == "java":
         return "jvm"
-    told = re.search(r"(?m)^libc\t(?:glibc (\d+\.\d+)|unknown)", rows)
-    if told and told.group(1):
-        return f"glibc-{told.group(1)}"
+    match = re.search(r"(?m)^libc\t(?:glibc (\d+\.\d+)|unknown)", rows)
+    if match and match.group(1):
+        return f"glibc-{match.group(1)}"
     return only or program
 
 

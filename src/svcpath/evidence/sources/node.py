@@ -127,9 +127,9 @@ class NodeReader:
             if listed.trouble:
                 self._troubles.append(listed.trouble)
             found.extend(agent for pod in listed.objects if isinstance(pod, api.Pod) and (agent := _agent(pod)))
-        for one in found:
-            self._execs.kubelets.place(one.pod, one.node)
-        return tuple(sorted(found, key=lambda one: (one.node, one.kind)))
+        for observation in found:
+            self._execs.kubelets.place(observation.pod, observation.node)
+        return tuple(sorted(found, key=lambda observation: (observation.node, observation.kind)))
 
     async def _in_namespace(self, namespace: str) -> Listed:
         if await self._objects.is_missing(namespace):
@@ -139,11 +139,11 @@ class NodeReader:
     async def _nodes(self, asked: str, enough: tuple[str, ...]) -> tuple[list[str], int]:
         agents = await self.agents()
         if asked:
-            known = self._node_image or any(one.node == asked for one in agents)
+            known = self._node_image or any(agent.node == asked for agent in agents)
             return ([asked] if known else []), 0
-        every = list(dict.fromkeys(one.node for one in agents))
+        every = list(dict.fromkeys(agent.node for agent in agents))
         if enough and not self._every_node:
-            return [one for one in every if one in enough], 0
+            return [agent for agent in every if agent in enough], 0
         if self._every_node or len(every) <= SOME_NODES:
             return every, 0
         return every[:SOME_NODES], len(every) - SOME_NODES
@@ -160,13 +160,15 @@ class NodeReader:
         return await self._seen[node]
 
     async def _look(self, node: str, frontends: tuple[str, ...]) -> _Seen:
-        mine = [one for one in await self.agents() if one.node == node]
+        mine = [agent for agent in await self.agents() if agent.node == node]
         if not mine and self._node_image:
             return await self._from_own_pod(node)
         sections: dict[str, Section] = {}
         through: dict[str, Agent] = {}
         troubles: list[Trouble] = []
-        for agent, answer in zip(mine, await asyncio.gather(*(self._ask(one, frontends) for one in mine)), strict=True):
+        for agent, answer in zip(
+            mine, await asyncio.gather(*(self._ask(agent, frontends) for agent in mine)), strict=True
+        ):
             if isinstance(answer, Trouble):
                 troubles.append(answer)
                 continue
@@ -185,7 +187,7 @@ class NodeReader:
                 return seen
         script = Script.of({name: text})
         troubles: list[Trouble] = []
-        for agent in (one for one in await self.agents() if one.node == node):
+        for agent in (agent for agent in await self.agents() if agent.node == node):
             what = f"{need.kind.value} of node {node}"
             try:
                 done = await self._execs.run(agent.pod, agent.container, script.command(*need.about), what)
@@ -212,16 +214,16 @@ class NodeReader:
         return _Seen(answer, dict.fromkeys(answer, agent))
 
     def forget(self) -> None:
-        """Look at nodes anew from now on."""
+        """Look at nodes again from now on."""
         self._seen.clear()
 
     def connected(self, attempts: Attempts) -> None:
         """Where a connection failed, the flows that were read before it do not show it: they are read again."""
-        self._flows_stand = self._flows_stand and all(one.outcome == "ok" for one in attempts.attempts)
+        self._flows_stand = self._flows_stand and all(attempt.outcome == "ok" for attempt in attempts.attempts)
 
     async def dial(self, need: Need) -> tuple[Observed, ...]:
         """Connections from a node's own network."""
-        agent = next((one for one in await self.agents() if one.node == need.node), None)
+        agent = next((agent for agent in await self.agents() if agent.node == need.node), None)
         if agent is None:
             return (_unreadable(need, need.node, self._why_no_agent()),)
         script = dials.script()
@@ -334,7 +336,7 @@ def _agent(pod: api.Pod) -> Agent | None:
     kind = {"kube-proxy": "kube-proxy", "cilium": "cilium", "calico-node": "calico"}.get(label)
     if kind is None or pod.status.phase != "Running" or not pod.spec.node_name:
         return None
-    names = [one.name for one in pod.spec.containers or ()]
+    names = [container.name for container in pod.spec.containers or ()]
     wanted = {"kube-proxy": "kube-proxy", "cilium": "cilium-agent", "calico": "calico-node"}[kind]
     container = wanted if wanted in names else next(iter(names), "")
     return Agent(f"{pod.namespace}/{pod.name}", container, pod.spec.node_name, kind)
@@ -344,8 +346,8 @@ def _together(troubles: Sequence[Trouble]) -> Trouble | None:
     """Several troubles of one node as one: that no command got there, where that is among them, else the first."""
     if not troubles:
         return None
-    reason = Reason.UNREACHED if any(one.reason is Reason.UNREACHED for one in troubles) else troubles[0].reason
-    return Trouble(reason, "; ".join(dict.fromkeys(one.why for one in troubles)))
+    reason = Reason.UNREACHED if any(trouble.reason is Reason.UNREACHED for trouble in troubles) else troubles[0].reason
+    return Trouble(reason, "; ".join(dict.fromkeys(trouble.why for trouble in troubles)))
 
 
 def _quiet(need: Need, why: str) -> Observed:

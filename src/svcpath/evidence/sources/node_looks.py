@@ -163,19 +163,19 @@ def _flows(text: Text, section: Section) -> FlowTable | None:
 
 
 def _routes(sections: Mapping[str, Section]) -> RoutingTables | None:
-    held = [
+    tables = [
         routes.read(sections[name].decoded.split("\n"), int(name[-1]))[0]
         for name in PARSED[Kind.ROUTES][:4]
         if name in sections and sections[name].good
     ]
-    if not any(one.routes for one in held):
+    if not any(table.routes for table in tables):
         return None
     mtus = sections.get("mtus")
     return RoutingTables(
-        routes=tuple(route for one in held for route in one.routes),
-        rules=tuple(rule for one in held for rule in one.rules),
+        routes=tuple(route for table in tables for route in table.routes),
+        rules=tuple(rule for table in tables for rule in table.rules),
         mtus=routes.read(mtus.decoded.split("\n"))[0].mtus if mtus else {},
-        unread=sum(one.unread for one in held),
+        unread=sum(table.unread for table in tables),
     )
 
 
@@ -209,17 +209,17 @@ def _health(text: Text, node: str) -> HealthReplies | None:
             continue
         start, end = found[3].find("{"), found[3].rfind("}")
         try:
-            told = msgspec.json.decode(found[3][start : end + 1] if start >= 0 else "{}", type=_Healthz)
+            health = msgspec.json.decode(found[3][start : end + 1] if start >= 0 else "{}", type=_Healthz)
         except msgspec.MsgspecError:
-            told = _Healthz()
+            health = _Healthz()
         replies.append(
             HealthReply(
                 node=node,
                 port=int(found[1]),
                 status=int(found[2]),
-                namespace=told.service.namespace,
-                name=told.service.name,
-                local_endpoints=told.local_endpoints,
+                namespace=health.service.namespace,
+                name=health.service.name,
+                local_endpoints=health.local_endpoints,
             )
         )
     return HealthReplies(tuple(replies)) if replies else None

@@ -15,7 +15,7 @@ def recording_files(name: str) -> dict[str, bytes]:
     if name not in NAMES:
         raise UnknownTarget(f"no recording {name!r}; there are {', '.join(NAMES)}")
     folder = importlib.resources.files("svcpath.recordings").joinpath(name)
-    return {entry.name: entry.read_bytes() for entry in sorted(folder.iterdir(), key=lambda one: one.name)}
+    return {entry.name: entry.read_bytes() for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)}
 
 
 def recording(name: str) -> BytesSource:

@@ -1,7 +1,7 @@
 """Probes that are repeated until one fails: intermittent faults are the common ones.
 
 Wraps a cluster: a Need for connections is met again and again, until an attempt fails or the time is over. The round
-that failed is what the walk sees, with source ports and time, and the nodes are looked at anew right after it, so that the
+that failed is what the walk sees, with source ports and time, and the nodes are looked at again right after it, so that the
 connection's entry is still there.
 """
 
@@ -27,11 +27,11 @@ class UntilFault:
     """A Source. ``rounds`` and ``tried`` say how much was done; ``said`` is called after each round."""
 
     def __init__(
-        self, source: ClusterSource, seconds: float, said: Callable[[int, int], None] = lambda rounds, tried: None
+        self, source: ClusterSource, seconds: float, report: Callable[[int, int], None] = lambda rounds, tried: None
     ) -> None:
         self._source = source
         self._deadline = time.monotonic() + seconds
-        self._said = said
+        self._said = report
         self.rounds = 0
         self.tried = 0
         self.failed = False
@@ -55,11 +55,16 @@ class UntilFault:
     def _repeat(self, need: Need) -> tuple[Observation[Any], ...]:
         while True:
             (found,) = self._source.observe([need])
-            attempts = [each for one in found if isinstance(one.value, Attempts) for each in one.value.attempts]
+            attempts = [
+                attempt
+                for observation in found
+                if isinstance(observation.value, Attempts)
+                for attempt in observation.value.attempts
+            ]
             self.rounds += 1
             self.tried += len(attempts)
             self._said(self.rounds, self.tried)
-            self.failed = any(each.outcome in _FAILED for each in attempts)
+            self.failed = any(attempt.outcome in _FAILED for attempt in attempts)
             if self.failed:
                 self._source.forget_nodes()
             if self.failed or not attempts or time.monotonic() + PAUSE >= self._deadline:

@@ -154,7 +154,7 @@ def _node_fact(text: str, report: Report, statuses: dict[str, Status]) -> Cell:
     """A node's line with how many backends its table holds wrongly, or not at all."""
     node = text.partition(" (")[0]
     states = [entry.state for row in report.backends for entry in row.tables if entry.node == node]
-    wrong = {state: states.count(state) for state in dict.fromkeys(states) if state != "held"}
+    wrong = {state: states.count(state) for state in dict.fromkeys(states) if state != "present"}
     if not states:
         return Cell(text)
     below = ", ".join(f"{count} {state}" for state, count in wrong.items())
@@ -244,7 +244,7 @@ def _in_table(row: BackendRow, node: str, report: Report, statuses: dict[str, St
         outcome = ", ".join(text for text in outcomes if text != "backends")
         return Cell(outcome or "not in it, as it should be", Status.NOT_LOOKED_AT)
     states = list(dict.fromkeys(entry.state for entry in entries))
-    fine = states == ["held"]
+    fine = states == ["present"]
     shares = ", ".join(dict.fromkeys(entry.share for entry in entries if entry.share))
     text = shares if fine else " ".join(part for part in (", ".join(states).upper(), shares) if part)
     lines = ", ".join(str(entry.line) for entry in entries if entry.line)
@@ -253,7 +253,7 @@ def _in_table(row: BackendRow, node: str, report: Report, statuses: dict[str, St
     if wrong is not None:
         below = f"port {wrong.port}; {below}"
     part = _part(next((entry for entry in entries if entry.share), None))
-    return Cell(text or "held", Status.PASS if fine else _doubt(statuses, "dataplane"), part, below)
+    return Cell(text or "present", Status.PASS if fine else _doubt(statuses, "dataplane"), part, below)
 
 
 def _observations(report: Report) -> Table:

@@ -1,5 +1,5 @@
 # Each URL connected to, sixteen at a time: URL, outcome, HTTP status, own address and port, seconds, error, and of a
-# large request its length, the segment's, and the bytes that nobody acknowledged. See dials.py for the greetings.
+# large request its length, the segment's, and the bytes that were not acknowledged. See dials.py for the greetings.
 # Any Python 3 that the container has.
 import socket,sys,time,threading
 def dial(u):
