@@ -102,11 +102,11 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
 
 def _no_endpoint(dns: ClusterDns) -> Finding:
     whys = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact)}" for pod in dns.pods[:3])
-    count = sum(len(slice_.fact.endpoints or ()) for slice_ in dns.slices)
+    listed = sum(len(slice_.fact.endpoints or ()) for slice_ in dns.slices)
     return finding(
         "SP110",
         Status.FAIL,
-        f"{dns.name} has no ready endpoint (0 of {count})" + (f": {whys}" if whys else ""),
+        f"{dns.name} has no ready endpoint (0 of {listed})" + (f": {whys}" if whys else ""),
         evidence=(
             *(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in dns.slices[:2]),
             *(Evidence(f"Pod {pod.fact.name}: {why_not_ready(pod.fact)}", pod) for pod in dns.pods[:3]),
