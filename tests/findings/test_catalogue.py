@@ -18,7 +18,8 @@ from svcpath.findings.catalogue import (
     entry,
     finding,
 )
-from svcpath.findings.finding import LAYERS, Confidence, Status
+from svcpath.findings.finding import LAYERS
+from svcpath.status import Confidence, Status
 
 
 def _entry(**fields: Any) -> CatalogueEntry:

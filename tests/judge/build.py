@@ -8,9 +8,10 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation, Provenance, Reason, State
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.text import Damaged, Harm, SameNameObjects
-from svcpath.findings.finding import LAYERS, Confidence, Evidence, Finding, Hypothesis, LayerAnswer, LayerName, Status
+from svcpath.findings.finding import LAYERS, Evidence, Finding, Hypothesis, LayerAnswer, LayerName
 from svcpath.judge.judge import Diagnosis, judge
 from svcpath.judge.tally import LayerResult
+from svcpath.status import Confidence, Status
 from svcpath.walk.failed import FailedConnection
 from svcpath.walk.picture.backends import Backends
 from svcpath.walk.picture.path import RequestPath

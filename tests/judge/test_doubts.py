@@ -10,7 +10,8 @@ import pytest
 from svcpath.evidence.facts.kubernetes import Endpoint, EndpointSlice
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Reason
-from svcpath.findings.finding import Confidence, LayerName, Status
+from svcpath.findings.finding import LayerName
+from svcpath.status import Confidence, Status
 from tests.judge.build import WHOLE, damage, found, judged, layer, looked, mixed_clusters, present, unread
 
 SLICE_UNREAD: dict[str, Any] = {"unread": (unread(Kind.ENDPOINT_SLICE),)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from svcpath.findings.finding import Gap, LayerAnswer, Status
+from svcpath.findings.finding import Gap, LayerAnswer
+from svcpath.status import Status
 from tests.judge.build import found, judged, layer, looked
 
 PASS, WARN, FAIL, OPEN = Status.PASS, Status.WARN, Status.FAIL, Status.INCONCLUSIVE

@@ -7,9 +7,10 @@ import pytest
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import LAYERS, Confidence, Gap, LayerAnswer, LayerName, Status
+from svcpath.findings.finding import LAYERS, Gap, LayerAnswer, LayerName
 from svcpath.judge.judge import Diagnosis
 from svcpath.reports.report import report
+from svcpath.status import Confidence, Status
 from svcpath.walk.failed import FailedConnection
 from tests.judge.build import found, judged, layer, looked, present
 

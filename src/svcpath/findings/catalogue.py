@@ -12,8 +12,9 @@ from typing import Literal
 import msgspec
 
 from svcpath.errors import ModelError, UnknownTarget
-from svcpath.findings.finding import Confidence, Disproof, Evidence, Finding, Hypothesis, LayerName, Status
+from svcpath.findings.finding import Disproof, Evidence, Finding, Hypothesis, LayerName
 from svcpath.findings.shell import fill
+from svcpath.status import Confidence, Status
 
 
 class DisproofTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

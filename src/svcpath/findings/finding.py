@@ -9,9 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
-from svcpath.status import SEVERITY as SEVERITY
-from svcpath.status import Confidence as Confidence
-from svcpath.status import Status as Status
+from svcpath.status import Confidence, Status
 
 LayerName = Literal["resolution", "service", "endpoints", "ports", "pod", "dataplane", "lifecycle"]
 

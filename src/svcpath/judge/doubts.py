@@ -17,7 +17,8 @@ from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.text import SameNameObjects
 from svcpath.findings.catalogue import Rests, entry, finding
-from svcpath.findings.finding import Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import Evidence, Finding
+from svcpath.status import Confidence, Status
 from svcpath.walk.quality import Damage, Quality
 
 _A_SLICE = "a slice could not be read"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Evidence, Finding, Status
+from svcpath.findings.finding import Evidence, Finding
+from svcpath.status import Status
 from svcpath.walk.failed import FailedConnection
 
 _BAD = frozenset({Status.FAIL, Status.INCONCLUSIVE})

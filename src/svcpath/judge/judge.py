@@ -18,10 +18,11 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Change, Finding, Gap, LayerName, Status
+from svcpath.findings.finding import Change, Finding, Gap, LayerName
 from svcpath.judge import doubts, failed_connection, gaps, stated_symptom
 from svcpath.judge.tally import LayerResult, tally
 from svcpath.judge.verdict import Verdict, verdict
+from svcpath.status import Status
 from svcpath.walk.picture.path import RequestPath
 from svcpath.walk.walked import LayerWalk, Walked
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Confidence, Disproof, Evidence, Finding, Gap, Hypothesis, Status
+from svcpath.findings.finding import Disproof, Evidence, Finding, Gap, Hypothesis
 from svcpath.findings.shell import fill
 from svcpath.findings.symptoms import Symptom, UsualCause, recognise
 from svcpath.judge.tally import LayerResult
+from svcpath.status import Confidence, Status
 
 
 def hypotheses(symptom: Symptom, request: Request, layers: tuple[LayerResult, ...] = ()) -> tuple[Hypothesis, ...]:

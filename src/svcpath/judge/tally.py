@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from svcpath.findings.finding import SEVERITY, Finding, Gap, LayerAnswer, LayerName, Status
+from svcpath.findings.finding import Finding, Gap, LayerAnswer, LayerName
+from svcpath.status import SEVERITY, Status
 
 _BAD = (Status.FAIL, Status.INCONCLUSIVE, Status.WARN)
 

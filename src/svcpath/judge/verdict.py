@@ -14,8 +14,9 @@ from typing import Literal
 import msgspec
 
 from svcpath.findings.catalogue import entry
-from svcpath.findings.finding import Confidence, Finding, LayerName, Status
+from svcpath.findings.finding import Finding, LayerName
 from svcpath.judge.tally import LayerResult
+from svcpath.status import Confidence, Status
 
 _LOOKED = (Status.PASS, Status.WARN)
 

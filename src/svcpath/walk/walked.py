@@ -8,7 +8,8 @@ import msgspec
 
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
-from svcpath.findings.finding import Change, LayerAnswer, LayerName, Status
+from svcpath.findings.finding import Change, LayerAnswer, LayerName
+from svcpath.status import Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.failed import FailedConnection
 from svcpath.walk.picture.path import RequestPath

@@ -35,7 +35,7 @@ NODES = 16
 class TableState(enum.Enum):
     """How a node's table stands to what slices ask of it, for one backend and frontend."""
 
-    HELD = "held"
+    PRESENT = "present"
     MISSING = "missing"
     STALE = "stale"
     WRONG_PORT = "wrong port"
@@ -172,7 +172,7 @@ def _compared(
             # An address may serve two ports of one Service (host network): what counts is address and port.
             same_address = next((backend for backend in missing if backend.address == shared.backend.address), None)
             if shared.backend in wanted:
-                state = TableState.HELD
+                state = TableState.PRESENT
             else:
                 state = (
                     TableState.UNDECIDED

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
-from svcpath.findings.finding import Confidence, Evidence, Finding, Hypothesis, Status
+from svcpath.findings.finding import Evidence, Finding, Hypothesis
 from svcpath.models.dataplanes import LOCAL_REDIRECT, Frontend, Packet, PacketVerdict, TrafficOrigin, expected, trace
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.dataplane.compared import Compared, place
 from svcpath.walk.scene import Scene
 

@@ -9,7 +9,7 @@ import msgspec
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.models.dataplanes import (
     Dialect,
     Difference,
@@ -22,6 +22,7 @@ from svcpath.models.dataplanes import (
 )
 from svcpath.percent import percent
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.layers.dataplane.agreed import agrees, no_reject, redirected
 from svcpath.walk.layers.dataplane.compared import Compared, rule_at

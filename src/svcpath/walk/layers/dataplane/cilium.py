@@ -5,11 +5,12 @@ from __future__ import annotations
 from svcpath.errors import FormatError
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.dataplanes.cilium import backends as read_backends
 from svcpath.models.dataplanes.cilium import ct_entries
 from svcpath.models.dataplanes.conntrack import lost_backends
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Asking
 from svcpath.walk.nodes.tables import parsed
 from svcpath.walk.scene import Scene, host_port

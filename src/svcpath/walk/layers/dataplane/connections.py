@@ -9,9 +9,10 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.connections import Attempt, Attempts
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.percent import percent
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.probes import miss, pinned
 from svcpath.walk.scene import Scene, host_port

@@ -11,11 +11,12 @@ from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.node import HairpinModes, Sysctls
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.dataplanes import Dialect, ServiceTable
 from svcpath.models.dataplanes.conntrack import pinned
 from svcpath.models.dataplanes.ipvs import connections as read_connections
 from svcpath.models.dataplanes.kernel import Setting, Weight, judge, kernel_release, without_hairpin
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import Scene
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.models.dataplanes import (
     Backend,
     Expectation,
@@ -20,6 +20,7 @@ from svcpath.models.dataplanes import (
     expected,
     trace,
 )
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.nodes.plane import Plane
 from svcpath.walk.nodes.tables import NodeTables, TableDump

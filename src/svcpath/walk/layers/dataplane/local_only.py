@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.addresses import canonical
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene, connected

@@ -8,8 +8,9 @@ and KUBE-IPTABLES-HINT are the kubelet's own. Programs that take its place leave
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Evidence, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Gap
 from svcpath.models.dataplanes import Dialect
+from svcpath.status import Status
 from svcpath.walk.nodes.plane import Plane
 from svcpath.walk.nodes.tables import NodeTables, TableDump
 

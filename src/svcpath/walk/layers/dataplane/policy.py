@@ -14,7 +14,7 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.node import HealthReply, NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.dataplanes import (
     Backend,
     Expectation,
@@ -27,6 +27,7 @@ from svcpath.models.dataplanes import (
     trace,
 )
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.layers.dataplane.compared import Compared
 from svcpath.walk.scene import Scene

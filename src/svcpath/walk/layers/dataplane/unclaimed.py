@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.models.dataplanes import Backend, Frontend, Packet, PacketVerdict, ServiceTable, TrafficOrigin, trace
 from svcpath.models.dataplanes.table import PacketOutcome, TableEntry
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.dataplane import repeat
 from svcpath.walk.nodes.plane import Plane
 from svcpath.walk.nodes.tables import TableDump

@@ -11,8 +11,9 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import EndpointSlice, Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Gap
 from svcpath.findings.shell import shell
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
+from svcpath.status import Confidence, Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.selectors import as_text
 

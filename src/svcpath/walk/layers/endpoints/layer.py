@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from svcpath.evidence.facts.observation import Observation
-from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, Status, answer
+from svcpath.findings.finding import CheckResult, Gap, LayerAnswer, answer
 from svcpath.findings.shell import scope
+from svcpath.status import Status
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.endpoints import aliased, families, identity, legacy, readiness, selection, slices, templates
 from svcpath.walk.scene import Scene, host_port

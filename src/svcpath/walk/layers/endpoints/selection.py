@@ -9,10 +9,11 @@ from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Gap
 from svcpath.findings.shell import scope
 from svcpath.models.policies.selectors import LabelDifference, differences, matches
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.scene import Scene, host_port

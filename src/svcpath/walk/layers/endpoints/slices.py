@@ -13,9 +13,10 @@ from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.findings.shell import shell
 from svcpath.percent import percent
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.endpoints import needs

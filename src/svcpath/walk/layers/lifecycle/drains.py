@@ -13,11 +13,12 @@ from svcpath.evidence.facts.kubernetes import OtherObject, Service, Workload
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.drain.budget import Budget, BudgetOutcome, budget
 from svcpath.models.drain.lint import Around, Level, LintFinding, lint
 from svcpath.models.drain.subject import Subject, pod_spec, subject_of
 from svcpath.models.drain.terms import REMOVAL
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import Scene

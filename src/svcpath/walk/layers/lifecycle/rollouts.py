@@ -9,9 +9,10 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import Pod, Workload
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.policies.selectors import label_selector_matches
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene
 from svcpath.walk.subjects.workloads import is_mine

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from svcpath.findings.finding import Confidence, Disproof, Evidence, Hypothesis
+from svcpath.findings.finding import Disproof, Evidence, Hypothesis
 from svcpath.findings.shell import shell
+from svcpath.status import Confidence
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod.direct import lost

@@ -15,8 +15,9 @@ from svcpath.evidence.facts.connections import Attempt, Attempts, Unanswered
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.observations import same_pod
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Disproof, Evidence, Finding, Gap, Hypothesis, Status
+from svcpath.findings.finding import CheckResult, Disproof, Evidence, Finding, Gap, Hypothesis
 from svcpath.findings.shell import shell
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import EndpointView, Scene, host_port
 

@@ -15,9 +15,10 @@ from svcpath.evidence.facts.addresses import family_of
 from svcpath.evidence.facts.connections import Attempt
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
-from svcpath.findings.finding import Confidence, Disproof, Evidence, Hypothesis
+from svcpath.findings.finding import Disproof, Evidence, Hypothesis
 from svcpath.findings.shell import shell
 from svcpath.models.dataplanes.routing import way
+from svcpath.status import Confidence
 from svcpath.walk.scene import Scene
 
 #: Headers below a TCP segment, and below an echo's data, by family (RFC 791, 8200, 793, 792, 4443).

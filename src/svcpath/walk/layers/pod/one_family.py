@@ -14,8 +14,9 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.sockets import Socket
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Disproof, Evidence, Status
+from svcpath.findings.finding import CheckResult, Disproof, Evidence
 from svcpath.findings.shell import shell
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod.direct import FAILED, tried

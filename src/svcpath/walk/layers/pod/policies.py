@@ -13,8 +13,9 @@ from svcpath.evidence.facts.kubernetes import NetworkPolicy, Pod
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.policies.network_policy import Decision, Peer, egress, ingress
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod import needs

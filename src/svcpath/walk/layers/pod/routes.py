@@ -20,8 +20,9 @@ from svcpath.evidence.facts.need import Cost, Kind, Need
 from svcpath.evidence.facts.node import RoutingTables
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Hypothesis, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Hypothesis
 from svcpath.models.dataplanes.routing import Way, way
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.layers.pod import direct, mtu

@@ -15,9 +15,10 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import NodeReport
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.percent import percent
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking, Reply
 from svcpath.walk.scene import EndpointView, Scene

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.layers.ports.undeclared import undeclared

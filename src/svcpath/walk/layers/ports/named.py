@@ -5,8 +5,9 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import Pod, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.selectors import as_text
 from svcpath.walk.subjects.target_ports import declared, is_named, named_ports, target_port

@@ -8,8 +8,9 @@ from __future__ import annotations
 from svcpath.evidence.facts.kubernetes import EndpointPort, EndpointSlice, ServicePort
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.slices import CONTROLLER
 from svcpath.walk.subjects.target_ports import is_named, target_port

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from svcpath.evidence.facts.kubernetes import ServicePort
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import Evidence, Finding, Gap
 from svcpath.findings.shell import shell
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.ports.proofs import disproof, evidence
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.probed_ports import probed

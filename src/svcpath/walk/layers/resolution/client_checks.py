@@ -6,9 +6,10 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers import Answer, Query, build, resolve, search_list
 from svcpath.models.resolvers.registry import nameservers
+from svcpath.status import Confidence, Status
 from svcpath.walk.layers.resolution.compare import ResolverResult, resolvers_of
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain
 from svcpath.walk.names.client import Client

@@ -12,8 +12,9 @@ from typing import Any
 from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.subjects.readiness import why_not_ready
 

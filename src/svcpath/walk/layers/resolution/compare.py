@@ -12,11 +12,12 @@ import msgspec
 from svcpath.errors import UsageError
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Gap, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.findings.shell import shell
 from svcpath.models.resolvers import Fix, LookupOutcome, Resolution, World, canonical
 from svcpath.models.resolvers.compare import fixes, line
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
 

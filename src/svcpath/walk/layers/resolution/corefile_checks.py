@@ -12,11 +12,12 @@ from svcpath.evidence.facts.addresses import canonical
 from svcpath.evidence.facts.kubernetes import Service
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers import search_list
 from svcpath.models.resolvers.servers.coredns_plugins import targets_of
 from svcpath.models.resolvers.servers.corefile import Directive, ServerBlock
 from svcpath.models.resolvers.servers.corefile_lint import PLACEHOLDERS, Lint, lint
+from svcpath.status import Confidence, Status
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.names.world import Answering, CorefileFound

@@ -9,7 +9,8 @@ from __future__ import annotations
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.compare import ResolverResult

@@ -16,8 +16,9 @@ from svcpath.evidence.facts.dns import DnsAnswer, Lookup
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
 from svcpath.models.resolvers import Answer, Layered, Query, RecordedWorld, UnknownAnswer, World
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.client_checks import asks_cluster_dns

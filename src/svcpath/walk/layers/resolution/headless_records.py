@@ -8,8 +8,9 @@ from svcpath.evidence.facts.dns import TimelineEntry
 from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers.servers.coredns import denial_seconds
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.corefile_checks import cluster_domain

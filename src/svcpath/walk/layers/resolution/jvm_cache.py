@@ -7,8 +7,9 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.node import JvmSettings
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers.runtimes.jvm import Policy, Settings, policy
+from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
 from svcpath.walk.names.client import Client

@@ -10,10 +10,11 @@ from svcpath.evidence.facts.need import Kind, Need
 from svcpath.evidence.facts.observation import Observation
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.models.resolvers.libc import glibc_conf, musl_conf
 from svcpath.plural import count
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.compare import ResolverResult
 from svcpath.walk.names.client import Client

@@ -9,7 +9,8 @@ from __future__ import annotations
 from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
+from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Reply
 from svcpath.walk.scene import Scene, host_port
 from svcpath.walk.subjects.urls import asked_port

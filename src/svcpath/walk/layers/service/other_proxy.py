@@ -7,7 +7,8 @@ watches the Services without it alone.
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
+from svcpath.status import Status
 from svcpath.walk.checks import check
 from svcpath.walk.scene import Scene
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Confidence, Evidence, Status
+from svcpath.findings.finding import CheckResult, Evidence
+from svcpath.status import Confidence, Status
 from svcpath.walk.checks import check
 from svcpath.walk.scene import Scene
 

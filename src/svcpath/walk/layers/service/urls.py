@@ -8,7 +8,8 @@ from __future__ import annotations
 from svcpath.evidence.facts.dns import LookupQuestion
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
-from svcpath.findings.finding import CheckResult, Evidence, Finding, Status
+from svcpath.findings.finding import CheckResult, Evidence, Finding
+from svcpath.status import Status
 from svcpath.walk.scene import Scene
 from svcpath.walk.subjects.urls import asked_host, asked_port
 
