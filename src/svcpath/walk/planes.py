@@ -39,19 +39,19 @@ def planes(node: str = "") -> Asking[Planes]:
         Need(Kind.ENDPOINT_SLICE, permission="list endpointslices.discovery.k8s.io"),
         Need(Kind.NODE_REPORT),
     )
-    named = tuple(report for node in reports.present for report in node.fact.nodes)
+    named = tuple(report for observed in reports.present for report in observed.fact.nodes)
     tables = yield from nodes_tables(node, named)
     why = "" if tables else (yield from _why(node))
     if why:
         listed = yield from ask.nodes()
-        names = sorted(node.fact.name for node in listed.present)
+        names = sorted(observed.fact.name for observed in listed.present)
         if node and names and node not in names:
             raise UnknownTarget(f"no node {node}; there are: {', '.join(names[:12])}")
         raise SourceUnavailable(f"no node's table could be read: {why}")
     if not tables and node:
         every = yield from nodes_tables("", named)
-        known = ", ".join(address.label for address in every)
-        raise UnknownTarget(f"no rule dump of node {node} in the evidence; there are: {known or 'none'}")
+        known = ", ".join(tables_of_node.label for tables_of_node in every)
+        raise UnknownTarget(f"no rule dump of node {node} was read; there are: {known or 'none'}")
     nodes = []
     facts = tuple(slice_.fact for slice_ in slices.present)
     for node_tables in tables:
@@ -85,9 +85,9 @@ def _why(node: str) -> Asking[str]:
 
 def a_pod_of(planes: Planes, tables: NodeTables, table: ServiceTable, *, ipv6: bool) -> str:
     """The address of some Pod of a node that is no backend."""
-    views = [view for item in planes.slices for view in item.endpoints or ()]
-    taken = {address for view in views for address in view.addresses}
-    here = {address for view in views if view.node_name == tables.label for address in view.addresses}
+    endpoints = [endpoint for slice_ in planes.slices for endpoint in slice_.endpoints or ()]
+    taken = {address for endpoint in endpoints for address in endpoint.addresses}
+    here = {address for endpoint in endpoints if endpoint.node_name == tables.label for address in endpoint.addresses}
     return some_pod(table, taken, here, ipv6=ipv6)
 
 
@@ -98,12 +98,12 @@ def origin_of(planes: Planes, tables: NodeTables, source: str) -> TrafficOrigin:
         return TrafficOrigin.NODE
     pods = (
         address
-        for item in planes.slices
-        for view in item.endpoints or ()
-        if view.target_ref
-        for address in view.addresses
+        for slice_ in planes.slices
+        for endpoint in slice_.endpoints or ()
+        if endpoint.target_ref
+        for address in endpoint.addresses
     )
-    return TrafficOrigin.POD if value in {address_value(pod) for pod in pods} else TrafficOrigin.EXTERNAL
+    return TrafficOrigin.POD if value in {address_value(address) for address in pods} else TrafficOrigin.EXTERNAL
 
 
 def pod_named(name: str, namespace: str) -> Asking[Pod]:
@@ -115,6 +115,6 @@ def pod_named(name: str, namespace: str) -> Asking[Pod]:
     if len(found) == 1:
         return found[0]
     (every,) = yield (Need(Kind.POD, namespace=wanted, permission="list pods"),)
-    known = ", ".join(sorted(f"{address.fact.namespace}/{address.fact.name}" for address in every.present)[:12])
+    known = ", ".join(sorted(f"{pod.fact.namespace}/{pod.fact.name}" for pod in every.present)[:12])
     word = "several Pods" if found else "no Pod"
     raise UnknownTarget(f"{word} {name}; there are: {known or 'none'}")

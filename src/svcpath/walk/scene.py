@@ -26,10 +26,10 @@ from svcpath.walk.ask import Asking, Replies, Reply
 def connected(attempts: Reply) -> frozenset[str]:
     """The addresses to which a connection of the evidence worked."""
     return frozenset(
-        canonical(endpoint.address or endpoint.host)
+        canonical(attempt.address or attempt.host)
         for recorded in attempts.present
-        for endpoint in recorded.fact.attempts
-        if endpoint.outcome == "ok"
+        for attempt in recorded.fact.attempts
+        if attempt.outcome == "ok"
     )
 
 

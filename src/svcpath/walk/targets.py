@@ -19,7 +19,7 @@ def settle(request: Request) -> Asking[Request]:
     if request.service and request.namespace:
         return _with_client((yield from _unplaced(request)))
     reply = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
-    services = sorted({(observed.fact.namespace, observed.fact.name) for observed in reply.present})
+    services = sorted({(service.fact.namespace, service.fact.name) for service in reply.present})
     if not services:
         slices = yield from ask.one(Need(Kind.ENDPOINT_SLICE))
         services = sorted(
@@ -45,8 +45,8 @@ def _unplaced(request: Request) -> Asking[Request]:
     if not here.unreadable:
         return request
     every = yield from ask.one(Need(Kind.SERVICE, permission="list services"))
-    bare = [address for address in every.present if not address.fact.namespace and address.fact.name == request.service]
-    placed = [address for address in every.present if address.fact.namespace]
+    bare = [service for service in every.present if not service.fact.namespace and service.fact.name == request.service]
+    placed = [service for service in every.present if service.fact.namespace]
     return msgspec.structs.replace(request, namespace="") if bare and not placed else request
 
 
@@ -59,7 +59,7 @@ def _by_name(request: Request, services: list[tuple[str, str]]) -> Request:
     if not services:
         return msgspec.structs.replace(request, namespace=request.namespace or "default")
     listed = ", ".join(f"{name} -n {namespace}" for namespace, name in services[:12])
-    raise UnknownTarget(f"no Service {request.service} in the evidence; there are: {listed}")
+    raise UnknownTarget(f"no Service {request.service} was read; there are: {listed}")
 
 
 def _with_client(request: Request) -> Request:

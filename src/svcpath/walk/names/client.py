@@ -78,13 +78,13 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         chosen = [mine or _of_container(reply) for mine, reply in zip(chosen, unowned, strict=True)]
     queries = yield from ask.one(Need(Kind.QUERY))
     asked = [query.fact for query in queries.present]
-    named = [host for observed in asked if (host := asked_host(observed)) and not family_of(host)]
+    named = [host for query in asked if (host := asked_host(query)) and not family_of(host)]
     resolvers = (request.resolver,) if request.resolver not in ("", "all") else ()
     runtime = chosen[4]
     if not resolvers and runtime is not None:
         resolvers = (runtime.fact.resolver,)
     if not resolvers:
-        resolvers = tuple(dict.fromkeys(name for observed in asked for name in observed.resolvers))
+        resolvers = tuple(dict.fromkeys(name for query in asked for name in query.resolvers))
     return Client(
         pod=pod,
         resolv_conf=chosen[0],
@@ -93,7 +93,7 @@ def gather(request: Request, view: Scene | None) -> Asking[Client]:
         environment=chosen[3],
         names=_names(request, view, named),
         resolvers=resolvers,
-        families=tuple(dict.fromkeys(family for observed in asked for family in observed.families)),
+        families=tuple(dict.fromkeys(family for query in asked for family in query.families)),
         missing=replies[0].why,
         not_seen=replies[0].in_vain,
     )

@@ -128,5 +128,5 @@ def _namespaces(namespaces: Reply, services: Reply, pods: Reply) -> tuple[Namesp
     """Namespaces as seen, and those in which something is."""
     listed = tuple(namespace.fact for namespace in namespaces.present)
     names = {*services.present.namespaces, *pods.present.namespaces}
-    others = sorted(names - {"", *(endpoint.name for endpoint in listed)})
+    others = sorted(names - {"", *(namespace.name for namespace in listed)})
     return (*listed, *(Namespace(kind="Namespace", metadata=ObjectMeta(name=name)) for name in others))

@@ -109,11 +109,11 @@ def backends(view: Scene) -> Asking[Backends]:
     if service is not None and not service.is_headless and not service.is_external_name:
         slices = [slice_.fact for slice_ in view.slices]
         for node, found in (yield from _planes(view)):
-            outcomes, listed_slice = _compared(service, slices, node, found)
+            outcomes, entries = _compared(service, slices, node, found)
             if found.used is not None:
                 nodes.append(NodeOutcomes(node.label, found.mode or found.used.table.dialect.value, outcomes))
             # Without the slices it is not known what a table should hold.
-            states.extend(listed_slice if view.slices or view.slices_reply.absent else ())
+            states.extend(entries if view.slices or view.slices_reply.absent else ())
     rows = _listed(view, tables, states)
     listed = {row.address for row in rows}
     for pod in view.selected:
@@ -128,7 +128,7 @@ def backends(view: Scene) -> Asking[Backends]:
 
 def _planes(view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
     reported = yield from ask.one(Need(Kind.NODE_REPORT))
-    reports = tuple(report for node in reported.present for report in node.fact.nodes)
+    reports = tuple(report for observed in reported.present for report in observed.fact.nodes)
     from_node = client_node(view)
     tables = yield from nodes_tables(from_node, reports)
     if from_node:
@@ -140,8 +140,8 @@ def _planes(view: Scene) -> Asking[list[tuple[NodeTables, Plane]]]:
         logs, configs, metrics = yield proxy(node.owner)
         found = plane(node, logs, configs, metrics, [slice_.fact for slice_ in view.slices])
         if found.release is not None and node.view.release is None:
-            view_of_node = released(node.view, found.release)
-            node = NodeTables(node.owner, node.name, view_of_node, node.dumps, node.unread)
+            known = released(node.view, found.release)
+            node = NodeTables(node.owner, node.name, known, node.dumps, node.unread)
         planes.append((node, found))
     return planes
 
@@ -168,12 +168,10 @@ def _compared(
         outcomes.append((str(front), met.verdict.value))
         present = {backend.backend for backend in met.backends}
         missing = [backend for backend in wanted if backend not in present]
-        for share in met.backends:
+        for shared in met.backends:
             # An address may serve two ports of one Service (host network): what counts is address and port.
-            same_address = next(
-                (wanted_backend for wanted_backend in missing if wanted_backend.address == share.backend.address), None
-            )
-            if share.backend in wanted:
+            same_address = next((backend for backend in missing if backend.address == shared.backend.address), None)
+            if shared.backend in wanted:
                 state = TableState.PRESENT
             else:
                 state = (
@@ -184,7 +182,7 @@ def _compared(
                     else TableState.STALE
                 )
                 missing = [backend for backend in missing if backend != same_address]
-            states.append(InTable(node.label, str(front), *share.backend, state, share.share, path, share.line))
+            states.append(InTable(node.label, str(front), *shared.backend, state, shared.share, path, shared.line))
         for backend in missing:
             state = TableState.UNDECIDED if met.undecided else TableState.MISSING
             states.append(InTable(node.label, str(front), *backend, state, None, path))
@@ -211,7 +209,7 @@ def _endpoint(
 ) -> BackendRow:
     pod = endpoint.pod.fact if endpoint.pod is not None and endpoint.pod.fact.name == endpoint.who else None
     ports = tuple(_chain(port, endpoint, tables) for port in view.service_ports)
-    others = _ports(view, [endpoint for endpoint in same_address if endpoint is not endpoint])
+    others = _ports(view, [other for other in same_address if other is not endpoint])
     own = {port.slice_port for port in ports}
     return BackendRow(
         address=endpoint.address,
@@ -278,7 +276,7 @@ def _stranger(view: Scene, address: str, states: list[InTable]) -> BackendRow:
         serving=None,
         terminating=None,
         pod_ready=owner.ready if owner else None,
-        pod_state=_state(owner) if owner else "no such Pod in the evidence",
+        pod_state=_state(owner) if owner else "no such Pod was read",
         restarts=_restarts(owner) if owner else 0,
         ports=(),
         tables=tuple(entry for entry in states if entry.address == address),

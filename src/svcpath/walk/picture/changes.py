@@ -72,9 +72,9 @@ def _object(kind: str, observation: Observation[Object]) -> Iterator[Change]:
             yield Change(entry.time, f"{kind} {meta.name} written", entry.manager, observation)
 
 
-def _revision(view: Scene, owner_: Observation[Workload]) -> Iterator[Change]:
+def _revision(view: Scene, observation: Observation[Workload]) -> Iterator[Change]:
     """A new ReplicaSet of a Deployment behind the Service is a new revision of its Pod template."""
-    workload, template = owner_.fact, owner_.fact.spec.template
+    workload, template = observation.fact, observation.fact.spec.template
     if (
         workload.kind != "ReplicaSet"
         or template is None
@@ -85,7 +85,9 @@ def _revision(view: Scene, owner_: Observation[Workload]) -> Iterator[Change]:
     if matches(view.service.spec.selector or {}, template.metadata.labels or {}):
         number = workload.annotations.get("deployment.kubernetes.io/revision", "")
         revision = f", revision {number}" if number else ""
-        yield Change(workload.metadata.creation_timestamp, f"ReplicaSet {workload.name} created{revision}", "", owner_)
+        yield Change(
+            workload.metadata.creation_timestamp, f"ReplicaSet {workload.name} created{revision}", "", observation
+        )
 
 
 def _events(view: Scene, events: tuple[Observation[Event], ...]) -> Iterator[Change]:

@@ -1,7 +1,7 @@
 """The path of one connection as it is drawn: client, resolver, cluster DNS, Service, slices, data planes, Pods.
 
 Layers are questions, hops are things: each hop has the real names, addresses and ports of what the packet passes, and
-names the layers that judge it. What the evidence does not hold is left out or said so; nothing here judges.
+names the layers that judge it. What was not read is left out or said so; nothing here judges.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from svcpath.evidence.facts.kubernetes import Service, ServicePort
 from svcpath.evidence.facts.request import Request
 from svcpath.findings.finding import LayerName
 from svcpath.models.resolvers.registry import nameservers
+from svcpath.percent import percent
+from svcpath.plural import count
 from svcpath.walk.ask import Asking
 from svcpath.walk.names import client as clients
 from svcpath.walk.names import cluster_dns
@@ -60,7 +62,7 @@ def _client(request: Request, client: Client) -> Hop:
     if request.client_node:
         return Hop("client", f"node/{request.client_node}", (), ())
     if request.client:
-        return Hop("client", f"pod/{request.client_name}", ("not in the evidence", *_container(request)), ())
+        return Hop("client", f"pod/{request.client_name}", ("not read", *_container(request)), ())
     return Hop("client", "any client", (), ())
 
 
@@ -71,7 +73,7 @@ def _container(request: Request) -> tuple[str, ...]:
 def _resolver(client: Client) -> Hop:
     facts = [f"asks for {name}" for name in client.names[:1]]
     if client.conf is None:
-        facts.append("resolv.conf not in the evidence")
+        facts.append("resolv.conf not read")
     else:
         words = [line.split() for line in client.conf.splitlines()]
         for line in words:
@@ -83,19 +85,19 @@ def _resolver(client: Client) -> Hop:
 
 
 def _dns(dns: ClusterDns, servers: tuple[str, ...]) -> Hop:
-    endpoints = [endpoint for item in dns.slices for endpoint in item.fact.endpoints or ()]
+    endpoints = [endpoint for slice_ in dns.slices for endpoint in slice_.fact.endpoints or ()]
     ready = sum(1 for endpoint in endpoints if endpoint.ready)
     facts = [", ".join(servers[:LIMIT])] if servers else []
     if endpoints:
         facts.append(f"{ready} of {len(endpoints)} ready")
     name = f"{dns.service.fact.name}.{dns.service.fact.namespace}" if dns.service else ""
-    return Hop("cluster-dns", name or "not in the evidence", tuple(facts), ("resolution",))
+    return Hop("cluster-dns", name or "not read", tuple(facts), ("resolution",))
 
 
 def _service(request: Request, view: Scene) -> Hop:
     service = view.service
     if service is None:
-        why = "does not exist" if view.service_reply.absent else "not in the evidence"
+        why = "does not exist" if view.service_reply.absent else "not read"
         return Hop("service", request.service, (why,), ("service",))
     facts = [_kind(service)]
     facts += [", ".join(service.cluster_ips)] if service.cluster_ips else []
@@ -118,7 +120,7 @@ def _port(port: ServicePort) -> str:
 
 def _slices(view: Scene) -> Hop:
     if not view.slices:
-        absent = "no slice" if view.slices_reply.absent or view.slices_reply.complete else "not in the evidence"
+        absent = "no slice" if view.slices_reply.absent or view.slices_reply.complete else "not read"
         return Hop("slices", absent, (), ("endpoints",))
     distinct = view.distinct
     ready = len(view.ready)
@@ -127,8 +129,8 @@ def _slices(view: Scene) -> Hop:
     facts += [f"{draining} serving and terminating"] if draining else []
     ports = dict.fromkeys(
         f"{port.port}/{port.protocol or 'TCP'}"
-        for item in view.slices
-        for port in item.fact.ports or ()
+        for slice_ in view.slices
+        for port in slice_.fact.ports or ()
         if port.port is not None
     )
     facts += [", ".join(list(ports)[:LIMIT])] if ports else ["no port number"]
@@ -138,24 +140,24 @@ def _slices(view: Scene) -> Hop:
 
 def _planes(backends: Backends) -> Hop:
     if not backends.nodes:
-        return Hop("dataplane", "no table in the evidence", (), ("dataplane",))
+        return Hop("dataplane", "no table was read", (), ("dataplane",))
     facts = []
     for node in backends.nodes[:LIMIT]:
         text = "; ".join(f"{front} {outcome}" for front, outcome in node.outcomes[:2])
-        count = {
+        addresses = {
             entry.address for row in backends.rows for entry in row.tables if entry.node == node.node and entry.share
         }
         if node.outcomes and all(outcome == "backends" for _, outcome in node.outcomes):
-            text = f"to {len(count)} backend{'' if len(count) == 1 else 's'}"
+            text = f"to {count(len(addresses), 'backend')}"
         facts.append(f"{node.node} ({node.mode}) {text}".rstrip())
     more = len(backends.nodes) - LIMIT
-    facts += [f"and {more} more nodes"] if more > 0 else []
+    facts += [f"and {more} more"] if more > 0 else []
     name = backends.nodes[0].node if len(backends.nodes) == 1 else f"{len(backends.nodes)} nodes"
     return Hop("dataplane", name, tuple(facts), ("dataplane",))
 
 
 def _pods(view: Scene, backends: Backends) -> Hop:
-    rows = [endpoint for endpoint in backends.rows if endpoint.slice or endpoint.pod]
+    rows = [row for row in backends.rows if row.slice or row.pod]
     if not rows:
         return Hop("pods", "none", (), ("ports", "pod"))
     facts = []
@@ -163,7 +165,7 @@ def _pods(view: Scene, backends: Backends) -> Hop:
         ports = [chain.slice_port for chain in row.ports if chain.slice_port is not None]
         place = host_port(row.address, ports[0]) if ports and row.address else row.address
         shares = [entry.share for entry in row.tables if entry.share is not None]
-        share = f" {shares[0].numerator}/{shares[0].denominator}" if shares else ""
+        share = f" {percent(shares[0])}" if shares else ""
         facts.append(f"{place}{share}".strip() or row.pod)
     more = len(rows) - LIMIT
     facts += [f"and {more} more"] if more > 0 else []

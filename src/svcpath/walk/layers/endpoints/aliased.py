@@ -29,7 +29,7 @@ def check(service: Service) -> Asking[CheckResult]:
     target = ask.cluster_service(reply)
     place = f"{name}.{namespace}, which externalName names"
     if target is None or target.is_external_name:
-        why = "it is an ExternalName again" if target is not None else reply.why or "not in the evidence"
+        why = "it is an ExternalName again" if target is not None else reply.why or "it was not read"
         command = shell("kubectl -n {namespace} get service,endpointslices -o yaml", namespace=namespace)
         return _gap(place, why, command, reply.in_vain)
     slices = (yield from ask.slices(namespace, name)).present
@@ -39,7 +39,7 @@ def check(service: Service) -> Asking[CheckResult]:
             namespace=namespace,
             name=name,
         )
-        return _gap(place, "no slice of it in the evidence", command)
+        return _gap(place, "no slice of it was read", command)
     usable, every = _usable(slices)
     if usable:
         return CheckResult(phrase=f"{usable} of {every} ready in {place}")

@@ -74,10 +74,10 @@ def _read_before(view: Scene) -> bool:
     files = {slice_.provenance.path for slice_ in slices}
     if not newer or not slices or len(slices) < len([slice_ for slice_ in view.slices if slice_.fact.endpoints]):
         return False
-    if any(slice_.provenance.path in files or not slice_.provenance.path for slice_ in newer):
+    if any(pod.provenance.path in files or not pod.provenance.path for pod in newer):
         return False
     written = [_version(slice_.fact) for slice_ in slices]
-    return min(written) >= 0 and max(written) < min(_version(slice_.fact) for slice_ in newer)
+    return min(written) >= 0 and max(written) < min(_version(pod.fact) for pod in newer)
 
 
 def _version(obj: Object) -> int:
@@ -171,24 +171,24 @@ def _gone(view: Scene, *, fails: str) -> Asking[tuple[list[Finding], tuple[Gap, 
     ], gaps
 
 
-def _outside(view: Scene, endpoint: list[EndpointView]) -> Finding:
+def _outside(view: Scene, outside: list[EndpointView]) -> Finding:
     """Addresses of no Pod in slices that somebody else than the controller manages: a machine outside, or a leftover."""
     listed = "; ".join(
         f"{endpoint.address} in slice {endpoint.slice.name} (managed by {endpoint.slice.managed_by})"
-        for endpoint in endpoint[:3]
+        for endpoint in outside[:3]
     )
     return finding(
         "SP319",
         Status.WARN,
-        f"{len(endpoint)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
+        f"{len(outside)} of {len(view.usable)} backends have the address of no Pod: {listed}; outside the cluster, or left over",
         evidence=tuple(
             Evidence(f"slice {endpoint.slice.name}: {endpoint.address}", endpoint.observation)
-            for endpoint in endpoint[:3]
+            for endpoint in outside[:3]
         ),
         confidence=Confidence.POSSIBLE,
-        share=f"{len(endpoint)} of {len(view.usable)} backends",
+        share=f"{len(outside)} of {len(view.usable)} backends",
         namespace=view.request.namespace,
-        address=endpoint[0].address,
+        address=outside[0].address,
     )
 
 

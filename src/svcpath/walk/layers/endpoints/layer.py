@@ -24,7 +24,7 @@ def layer(view: Scene) -> Asking[LayerAnswer]:
         gap = Gap(
             "endpoints",
             "the endpoints",
-            view.slices_reply.why or "no EndpointSlice in the evidence",
+            view.slices_reply.why or "no EndpointSlice was read",
             f"kubectl {scope(request.namespace)} get endpointslices -o yaml",
             view.slices_reply.in_vain,
         )

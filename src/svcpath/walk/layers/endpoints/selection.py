@@ -12,6 +12,7 @@ from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Evidence, Gap
 from svcpath.findings.shell import scope
 from svcpath.models.policies.selectors import LabelDifference, differences, matches
+from svcpath.plural import count
 from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -137,9 +138,9 @@ def _other_namespaces(namespace: str, selector: Mapping[str, str], pods: list[Po
         if pod.namespace != namespace and not pod.finished and matches(selector, pod.labels):
             found[pod.namespace] = found.get(pod.namespace, 0) + 1
     return [
-        f"{count} Pod{'s' if count > 1 else ''} of namespace {other} match{'' if count > 1 else 'es'}; "
+        f"{count(number, 'Pod')} of namespace {other} match{'' if number > 1 else 'es'}; "
         "a Service selects Pods of its own namespace only"
-        for other, count in sorted(found.items())[:3]
+        for other, number in sorted(found.items())[:3]
     ]
 
 

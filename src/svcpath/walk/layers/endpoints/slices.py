@@ -7,6 +7,7 @@ Sources: pkg/controller/endpointslice (one controller per Service with a selecto
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from svcpath.evidence.facts.kubernetes import EndpointSlice
 from svcpath.evidence.facts.need import Kind, Need
@@ -14,6 +15,7 @@ from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.findings.shell import shell
+from svcpath.percent import percent
 from svcpath.status import Confidence, Status
 from svcpath.walk import ask
 from svcpath.walk.ask import Asking
@@ -95,14 +97,14 @@ def _mirrored(view: Scene) -> list[Finding]:
         if slice_.fact.managed_by != MIRRORING:
             continue
         name = slice_.fact.name
-        view_ = [endpoint for endpoint in view.endpoints if endpoint.slice.name == name]
+        listed = [endpoint for endpoint in view.endpoints if endpoint.slice.name == name]
         pod_addresses = {ip for pod in view.pods for ip in pod.fact.ips}
-        stale = sorted({endpoint.address for endpoint in view_} - pod_addresses - mine)
+        stale = sorted({endpoint.address for endpoint in listed} - pod_addresses - mine)
         total = len({endpoint.address for endpoint in view.ready})
         broken = [address for address in stale if any(endpoint.address == address for endpoint in view.ready)]
         gone = f"; {', '.join(stale)} belongs to no Pod" if stale and view.pods else ""
         share = (
-            f"{len(broken)} of {total} backends: about {_percent(len(broken), total)} of new connections fail"
+            f"{len(broken)} of {total} backends: about {percent(Fraction(len(broken), total))} of new connections fail"
             if broken
             else ""
         )
@@ -116,9 +118,9 @@ def _mirrored(view: Scene) -> list[Finding]:
                     Evidence(f"slice {name} is managed by {MIRRORING}", slice_),
                     Evidence(f"Service {service.name} has a selector", view.service_observation),
                     *(
-                        Evidence(f"slice {slice_.fact.name} is managed by {slice_.fact.managed_by}", slice_)
-                        for slice_ in view.slices
-                        if slice_.fact.managed_by == CONTROLLER
+                        Evidence(f"slice {other.fact.name} is managed by {other.fact.managed_by}", other)
+                        for other in view.slices
+                        if other.fact.managed_by == CONTROLLER
                     ),
                 ),
                 confidence=Confidence.PROVEN if broken and view.pods else Confidence.SUPPORTED,
@@ -131,10 +133,6 @@ def _mirrored(view: Scene) -> list[Finding]:
             )
         )
     return findings
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{round(100 * part / whole)} %" if whole else "0 %"
 
 
 def _strays(view: Scene, every: tuple[Observation[EndpointSlice], ...]) -> Iterator[Observation[EndpointSlice]]:

@@ -163,7 +163,7 @@ def never_asked(request: Request, view: Scene, client: Client, seen: list[Resolv
     if not missing:
         return CheckResult(looked=False)
     name, those = next(iter(missing.items()))
-    who = ", ".join(pod.resolver for pod in those)
+    who = ", ".join(result.resolver for result in those)
     candidates = ", ".join(those[0].candidates[:4])
     others = [result.resolver for result in seen if result.name == name and result.resolves]
     also = f"; {', '.join(others)} ask it" if others else ""
@@ -231,14 +231,14 @@ def amplification(client: Client) -> CheckResult:
         if candidates < 3:
             continue
         wasted = len(queries) - sum(1 for query in queries if query.name == name)
-        question = round(len(queries) / candidates)
+        per_candidate = round(len(queries) / candidates)
         listed = " and ".join(f'"{suffix}"' for suffix in extra)
         dots = name.count(".")
         findings.append(
             finding(
                 "SP104",
                 Status.WARN,
-                f"{name} with {build(resolver, around).title}: {candidates} candidates x {question} = {len(queries)} queries per lookup, "
+                f"{name} with {build(resolver, around).title}: {candidates} candidates x {per_candidate} = {len(queries)} queries per lookup, "
                 f"{wasted} wasted; extra search domains {listed} are listed",
                 evidence=(Evidence(f"{client.label}'s resolv.conf: search {' '.join(suffixes)}", client.resolv_conf),),
                 confidence=Confidence.PROVEN,

@@ -13,6 +13,7 @@ from svcpath.evidence.facts.kubernetes import Pod
 from svcpath.evidence.facts.observation import Observation
 from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Evidence, Finding
+from svcpath.plural import count
 from svcpath.status import Confidence, Status
 from svcpath.walk.names.cluster_dns import ClusterDns
 from svcpath.walk.subjects.readiness import why_not_ready
@@ -92,7 +93,7 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
         finding(
             "SP115",
             Status.WARN,
-            f"CoreDNS logs {len(observed)} errors about {asked}: {why[:200]}",
+            f"CoreDNS logs {count(len(observed), 'error')} about {asked}: {why[:200]}",
             evidence=(Evidence(f"log: {asked}: {why[:200]}", newest),),
             confidence=Confidence.SUPPORTED,
             names={"name": asked},
@@ -102,11 +103,11 @@ def _errors(dns: ClusterDns, names: tuple[str, ...]) -> list[Finding]:
 
 def _no_endpoint(dns: ClusterDns) -> Finding:
     whys = "; ".join(f"{pod.fact.name}: {why_not_ready(pod.fact)}" for pod in dns.pods[:3])
-    count = sum(len(slice_.fact.endpoints or ()) for slice_ in dns.slices)
+    listed = sum(len(slice_.fact.endpoints or ()) for slice_ in dns.slices)
     return finding(
         "SP110",
         Status.FAIL,
-        f"{dns.name} has no ready endpoint (0 of {count})" + (f": {whys}" if whys else ""),
+        f"{dns.name} has no ready endpoint (0 of {listed})" + (f": {whys}" if whys else ""),
         evidence=(
             *(Evidence(f"slice {slice_.fact.name}: no endpoint ready", slice_) for slice_ in dns.slices[:2]),
             *(Evidence(f"Pod {pod.fact.name}: {why_not_ready(pod.fact)}", pod) for pod in dns.pods[:3]),

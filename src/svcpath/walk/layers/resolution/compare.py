@@ -16,6 +16,7 @@ from svcpath.findings.finding import CheckResult, Evidence, Finding, Gap
 from svcpath.findings.shell import shell
 from svcpath.models.resolvers import Fix, LookupOutcome, Resolution, World, canonical
 from svcpath.models.resolvers.compare import fixes, line
+from svcpath.plural import count
 from svcpath.status import Confidence, Status
 from svcpath.walk.names.client import Client
 from svcpath.walk.names.surroundings import environment
@@ -133,9 +134,7 @@ def _phrase(working: list[ResolverResult]) -> str:
     if outcome is None:
         return ""
     who = result.resolver if len(working) == 1 else f"{len(working)} resolvers"
-    return (
-        f"{result.name} -> {', '.join(outcome.addresses[:4])} ({who}, {len(result.resolution.trace.queries)} queries)"
-    )
+    return f"{result.name} -> {', '.join(outcome.addresses[:4])} ({who}, {count(len(result.resolution.trace.queries), 'query')})"
 
 
 def _failure(
@@ -222,9 +221,9 @@ def _details(code: str, failing: list[ResolverResult], working: list[ResolverRes
         outcome = result.outcome
         if outcome is None:
             continue
-        count = len(result.candidates)
+        last = len(result.candidates)
         order = ", ".join(result.candidates)
-        details.append(f"{result.resolver} asks {order}: it stops at candidate {count}; {outcome.rule.text}")
+        details.append(f"{result.resolver} asks {order}: it stops at candidate {last}; {outcome.rule.text}")
     if code == "SP103":
         details.append(
             'the bad entry is "." in search, and the result depends on the musl version; measured with 1.2.3: a malformed '

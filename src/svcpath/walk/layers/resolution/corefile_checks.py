@@ -130,13 +130,13 @@ def _upstreams(plugin: Directive, answering: Answering) -> list[Observation[Serv
     """The Services that the forward's targets are: by address, or what node-cache puts in for its placeholder."""
     found = []
     for target in targets_of(plugin):
-        for known_service in answering.services:
-            service = known_service.fact
+        for observed in answering.services:
+            service = observed.fact
             if target == "__PILLAR__CLUSTER__DNS__":
                 if service.name == "kube-dns-upstream":
-                    found.append(known_service)
+                    found.append(observed)
             elif canonical(target) in {canonical(ip) for ip in service.cluster_ips}:
-                found.append(known_service)
+                found.append(observed)
     return found
 
 

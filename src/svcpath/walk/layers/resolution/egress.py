@@ -49,7 +49,7 @@ def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answer
         return CheckResult(looked=False)
     namespaces = yield from ask.one(Need(Kind.NAMESPACE))
     labels = {namespace.fact.name: namespace.fact.labels for namespace in namespaces.present}
-    policies = [namespace.fact for namespace in observed]
+    policies = [policy.fact for policy in observed]
     if _closed(view, policies, pod, labels) or (not dns.pods and any(slice_.fact.endpoints for slice_ in dns.slices)):
         # Nothing gets out: the pod layer says so of the Service's own Pods. Or there are DNS Pods that were not read.
         return CheckResult(looked=False)
@@ -64,7 +64,7 @@ def check(request: Request, view: Scene, client: Client, dns: ClusterDns, answer
         return CheckResult(looked=False)
     silent = [(lookup, observation) for lookup, observation in seen if lookup.code.upper() in _UNANSWERED]
     decision = udp if udp.allowed is False else tcp
-    selecting = [namespace for namespace in observed if namespace.fact in decision.policies]
+    selecting = [observation for observation in observed if observation.fact in decision.policies]
     return CheckResult(findings=(_blocked(request, client, selecting, silent, udp, bytes_),))
 
 
@@ -82,8 +82,8 @@ def _decide(
         known = {dns.service.fact.namespace} if dns.service else NAMESPACES
         return may_leave(policies, pod, protocol, sorted(carried) or PORTS, known)
     decisions: list[Decision] = []
-    for other_pod in dns.pods:
-        server = other_pod.fact
+    for dns_pod in dns.pods:
+        server = dns_pod.fact
         peer = Peer(server.namespace, server.labels, tuple(server.ips), labels.get(server.namespace))
         ports = sorted(carried or PORTS)
         decisions.extend(egress(policies, pod, peer, protocol, port, server) for port in ports)

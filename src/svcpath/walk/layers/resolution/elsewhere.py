@@ -49,11 +49,11 @@ def check(request: Request, view: Scene, client: Client, seen: list[ResolverResu
                 finding(
                     "SP119",
                     Status.FAIL,
-                    f"{name} means Service {service} of namespace {namespace}, which has none in the evidence; there is one in {there}",
+                    f"{name} means Service {service} of namespace {namespace}, where none was read; there is one in {there}",
                     evidence=(
                         *(
-                            Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", address)
-                            for lookup, address in looked[:2]
+                            Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", observation)
+                            for lookup, observation in looked[:2]
                             if lookup.name == name
                         ),
                         *client.conf_evidence,

@@ -42,7 +42,7 @@ Looked = tuple[tuple[Lookup, Observation[Any]], ...]
 
 def lookups(request: Request, client: Client, asked: tuple[str, ...], forms: tuple[str, ...] = ()) -> Asking[Looked]:
     """What the client's container, or whoever recorded, made of the names ``asked``, and of other ``forms`` where they are
-    in the evidence too."""
+    recorded too."""
     reply = yield from ask.one(lookups_of(request, asked))
     wanted = {name.lower() for name in (*asked, *forms)}
     return tuple(
@@ -132,8 +132,8 @@ def refused(
         f"with {', '.join(sorted(right))}: CoreDNS does not see what the API holds",
         evidence=(
             *(
-                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", address)
-                for lookup, address in looked[:2]
+                Evidence(f"{lookup.resolver} {lookup.name}: {lookup.code} {lookup.error}", observation)
+                for lookup, observation in looked[:2]
             ),
             Evidence(f"Service {service.name}: {', '.join(service.cluster_ips)}", view.service_observation),
             *answering.evidence[:1],

@@ -42,9 +42,9 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
         if family_of(attempt.address or attempt.host)
         and canonical(attempt.address or attempt.host) not in (now | slices)
     ]
-    forever = [(settings, found) for settings, found in policies if found.positive < 0]
+    forever = [(jvm, found) for jvm, found in policies if found.positive < 0]
     agree = bool(now) and (not slices or now <= slices)
-    rows = tuple(f"{_words(settings)}: TTL {found.positive} s" + _ineffective(found) for settings, found in policies)
+    rows = tuple(f"{_words(jvm)}: TTL {found.positive} s" + _ineffective(found) for jvm, found in policies)
     findings: list[Finding] = []
     if used and agree and forever:
         attempt, seen = used[0]

@@ -85,7 +85,7 @@ def _no_conf(request: Request, client: Client) -> Gap:
     return Gap(
         "resolution",
         "the client's own resolv.conf" if client.derived else "the name with the client's resolver",
-        (client.missing or "no resolv.conf in the evidence")
+        (client.missing or "no resolv.conf was read")
         + ("; judged as the kubelet writes it, without the node's own search suffixes" if client.derived else ""),
         shell(
             "kubectl -n {ns} exec {pod} -- cat /etc/resolv.conf /etc/hosts",

@@ -13,6 +13,7 @@ from svcpath.findings.catalogue import finding
 from svcpath.findings.finding import CheckResult, Evidence, Finding
 from svcpath.models.resolvers.environment import INET, INET6
 from svcpath.models.resolvers.libc import glibc_conf, musl_conf
+from svcpath.plural import count
 from svcpath.status import Confidence, Status
 from svcpath.walk.ask import Asking
 from svcpath.walk.layers.resolution.compare import ResolverResult
@@ -63,8 +64,8 @@ def check(request: Request, view: Scene, client: Client) -> Asking[CheckResult]:
             findings.extend(_pattern(client, duration, stats.present, kernel))
     timed = [duration for duration in durations.present if duration.fact.what in ("lookup", "")]
     if timed and not findings and not phrase:
-        count = sum(len(duration.fact.seconds) for duration in timed)
-        phrase = f"{count} lookups took up to {max(value for duration in timed for value in duration.fact.seconds):g} s"
+        number = sum(len(duration.fact.seconds) for duration in timed)
+        phrase = f"{count(number, 'lookup')} took up to {max(value for duration in timed for value in duration.fact.seconds):g} s"
     return CheckResult(findings=tuple(findings), phrase=phrase, looked=bool(phrase or findings))
 
 
@@ -89,15 +90,15 @@ def _lookups(
     request: Request, view: Scene, client: Client, observed: tuple[Observation[Any], ...]
 ) -> tuple[list[Finding], str]:
     mine: list[tuple[Lookup, Observation[Any]]] = [
-        (lookup, namespace)
-        for namespace in observed
-        for lookup in namespace.fact.lookups
+        (lookup, observation)
+        for observation in observed
+        for lookup in observation.fact.lookups
         if _wanted(request, view, client, lookup.name) and lookup.resolver.partition("-")[0] not in NOT_A_RESOLVER
     ]
     if not mine:
         return [], ""
-    failed = [(lookup, seen) for lookup, seen in mine if not lookup.addresses]
-    good = [(lookup, seen) for lookup, seen in mine if lookup.addresses]
+    failed = [(lookup, observation) for lookup, observation in mine if not lookup.addresses]
+    good = [(lookup, observation) for lookup, observation in mine if lookup.addresses]
     names = {"namespace": request.client_namespace or request.namespace, "pod": client.label}
     findings: list[Finding] = []
     if failed:
@@ -111,8 +112,8 @@ def _lookups(
                 f"{lookup.name} does not resolve with {lookup.resolver}: {lookup.code} {lookup.error}".rstrip()
                 + (f"; it does with {', '.join(dict.fromkeys(lookup.resolver for lookup, _ in good))}" if good else ""),
                 evidence=tuple(
-                    Evidence(f"{failure.resolver} {failure.name}: {failure.code} {failure.error}", seen)
-                    for failure, seen in failed[:3]
+                    Evidence(f"{failure.resolver} {failure.name}: {failure.code} {failure.error}", observation)
+                    for failure, observation in failed[:3]
                 ),
                 confidence=Confidence.PROVEN,
                 names={**names, "name": lookup.name},
@@ -140,7 +141,7 @@ def _fits(
         right = {endpoint.address for endpoint in view.endpoints}
     if not right:
         return []
-    for lookup, observed_lookup in good:
+    for lookup, observation in good:
         wrong = [address for address in lookup.addresses if canonical(address) not in right]
         if lookup.unended and wrong and any(address.startswith(wrong[-1]) for address in right):
             continue  # the file ends within the address
@@ -155,7 +156,7 @@ def _fits(
                     f"{lookup.name} resolves to {', '.join(wrong)} with {lookup.resolver}{why}; "
                     f"{kind} {', '.join(sorted(right)[:4])}",
                     evidence=(
-                        Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", observed_lookup),
+                        Evidence(f"{lookup.resolver} {lookup.name} -> {', '.join(lookup.addresses)}", observation),
                         *((Evidence(f"{client.label}'s hosts file names {lookup.name}", hidden),) if hidden else ()),
                         Evidence(f"Service {service.name}", view.service_observation),
                     ),
@@ -213,7 +214,7 @@ def _pattern(
                 *(Evidence(f"conntrack -S: insert_failed={failed}", stat) for stat in stats[:1]),
             ),
             confidence=Confidence.SUPPORTED if raced else Confidence.POSSIBLE,
-            remedy="NodeLocal DNSCache; with glibc alone `options single-request-reopen`; or use-vc (TCP); a newer kernel",
+            remedy="Use NodeLocal DNSCache, with glibc alone `options single-request-reopen`, use-vc (TCP), or a newer kernel",
             names={"timeout": timeout},
         )
     ]

@@ -25,7 +25,7 @@ def check(view: Scene, attempts: Reply) -> Asking[CheckResult]:
         return CheckResult(looked=False)
     addresses = [canonical(ip) for ip in service.cluster_ips] or [endpoint.address for endpoint in view.endpoints]
     wanted = {family_of(address) for address in addresses} - {0}
-    own = {family_of(endpoint) for endpoint in listed}
+    own = {family_of(address) for address in listed}
     if not wanted or own & wanted:
         return CheckResult(looked=False)
     if connected(attempts) & set(addresses):

@@ -24,7 +24,7 @@ def check(view: Scene) -> Asking[CheckResult]:
         "kubectl -n {namespace} get service {service} -o yaml", namespace=request.namespace, service=request.service
     )
     if not request.service:
-        gap = Gap("service", "the Service", "no Service in the evidence", "kubectl get services -A -o yaml")
+        gap = Gap("service", "the Service", "no Service was read", "kubectl get services -A -o yaml")
         return CheckResult(not_looked_at=(gap,), looked=False)
     if view.service_reply.unreadable:
         gap = Gap("service", f"Service {request.service}", view.service_reply.why, command, view.service_reply.in_vain)

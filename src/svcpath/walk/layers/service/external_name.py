@@ -100,9 +100,9 @@ def _ports(
     name = f"{service.name}.{service.namespace}.svc"
     used = {asked_port(query.fact): query for query in queries if asked_port(query.fact)}
     for attempt in attempts.present:
-        for tried_attempt in attempt.fact.attempts:
-            if tried_attempt.host.split(".")[0] == service.name:
-                used.setdefault(tried_attempt.port, attempt)
+        for tried in attempt.fact.attempts:
+            if tried.host.split(".")[0] == service.name:
+                used.setdefault(tried.port, attempt)
     findings = []
     for port in view.service_ports or service.ports:
         if port.target_port in (None, port.port):

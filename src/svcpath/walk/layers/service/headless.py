@@ -48,7 +48,10 @@ def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...], attempt
         evidence = [
             Evidence(f"Service {service.name}: clusterIP None, port {port.port}", view.service_observation),
             Evidence(f"the slices' port is {', '.join(str(number) for _, number in differing[:4])}", view.slices[0]),
-            *(Evidence(f"the client connects to port {port.port}", query) for query in (*relying, *tried)[:2]),
+            *(
+                Evidence(f"the client connects to port {port.port}", observation)
+                for observation in (*relying, *tried)[:2]
+            ),
         ]
         findings.append(
             finding(

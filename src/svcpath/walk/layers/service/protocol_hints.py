@@ -30,7 +30,7 @@ def app_protocol(view: Scene) -> CheckResult:
                 f"use {wanted}; the L4 path is not affected (lint only)",
                 evidence=(Evidence(f"Service {service.name}, port {port.port}", view.service_observation),),
                 confidence=Confidence.PROVEN,
-                remedy=f"appProtocol: {wanted}",
+                remedy=f"set appProtocol: {wanted}",
                 namespace=service.namespace,
                 service=service.name,
             )

@@ -19,15 +19,15 @@ def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...]) -> Chec
     if service is None or service.is_external_name:
         return CheckResult(looked=False)
     findings: list[Finding] = []
-    for question in queries:
-        query = question.fact
+    for observation in queries:
+        query = observation.fact
         if query.url and _bare_ipv6(query.url):
             findings.append(
                 finding(
                     "SP207",
                     Status.FAIL,
                     f"the URL {query.url} holds an IPv6 address without brackets",
-                    evidence=(Evidence(f"the client asks for {query.url}", question),),
+                    evidence=(Evidence(f"the client asks for {query.url}", observation),),
                     namespace=service.namespace,
                     service=service.name,
                 )
@@ -49,7 +49,7 @@ def check(view: Scene, queries: tuple[Observation[LookupQuestion], ...]) -> Chec
                     "SP207",
                     Status.FAIL,
                     f"the client connects to port {port}; Service {service.name} has {have}",
-                    evidence=(Evidence(f"the client asks for {query.url or query.name}", question),),
+                    evidence=(Evidence(f"the client asks for {query.url or query.name}", observation),),
                     namespace=service.namespace,
                     service=service.name,
                 )
