@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svcpath.percent import percent
+from svcpath.percent import percent, percent_of
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,8 @@ def test_a_share_is_percent_with_the_digits_that_matter(share: Fraction | float,
 def test_only_none_is_0_percent_and_only_all_is_100_percent(share: Fraction) -> None:
     assert (percent(share) == "0 %") == (share == 0)
     assert (percent(share) == "100 %") == (share == 1)
+
+
+def test_a_contracts_share_is_shown_in_percent_and_other_text_as_it_is() -> None:
+    assert percent_of("1/3") == "33.3 %"
+    assert [percent_of(text) for text in ("", "a/b", "1/0")] == ["", "a/b", "1/0"]

@@ -168,12 +168,6 @@ class Balancer:
             None,
         )
 
-    def wait_for(self, server: str, after: float, prefix: str, timeout: float) -> ServerState | None:
-        deadline = time.monotonic() + timeout
-        while (found := self.first(server, after, prefix)) is None and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        return found
-
     def end(self) -> None:
         self._ended.set()
 

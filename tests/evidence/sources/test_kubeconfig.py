@@ -75,7 +75,7 @@ def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a: [")
     with pytest.raises(SourceUnavailable, match="config can't be used"):
         login(str(tmp_path / "config"))
-    with pytest.raises(UsageError, match="no kubeconfig"):
+    with pytest.raises(SourceUnavailable, match="no kubeconfig"):
         login(str(tmp_path / "none"))
 
 

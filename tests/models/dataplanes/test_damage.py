@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from svcpath.errors import FormatError
@@ -94,6 +94,7 @@ def test_a_line_twice_is_either_the_same_rules_or_not_silent(
 def test_a_dump_that_broke_off_is_never_clean(mode: str, node: str, name: str, kind: Kind, share: float) -> None:
     text = recorded(mode, f"{node}.{name}")
     cut = text[: int(len(text) * share)]
+    assume(not cut.rstrip().endswith("\n}"))  # behind a whole table of nft stands a dump of one family
     try:
         report = _report(mode, node, kind, cut)
     except FormatError:

@@ -118,12 +118,13 @@ class Login(msgspec.Struct, frozen=True):
 def login(kubeconfig: str = "", context: str = "", environment: Mapping[str, str] = os.environ) -> Login:
     """The chosen context of ``kubeconfig``, else of KUBECONFIG, else of ~/.kube/config, else of the Pod this runs in.
 
-    Raises UsageError for what is not there, SourceUnavailable for a file that can't be read or understood.
+    Raises UsageError for a context that is not there and where nothing is configured, SourceUnavailable for a file that is
+    not there, or can't be read or understood.
     """
     files = [Path(kubeconfig)] if kubeconfig else _default_files(environment)
     there = [path for path in files if path.exists()]
     if kubeconfig and not there:
-        raise UsageError(f"no kubeconfig {kubeconfig}: give the path of one with --kubeconfig")
+        raise SourceUnavailable(f"no kubeconfig {kubeconfig}: give the path of one with --kubeconfig")
     if not there:
         if not context and (ACCOUNT / "token").exists() and environment.get("KUBERNETES_SERVICE_HOST"):
             return _in_pod(environment)

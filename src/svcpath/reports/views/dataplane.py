@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svcpath.percent import percent_of
 from svcpath.plural import count
 from svcpath.reports.dataplane import DriftContract, DriftRow, ShowContract, TraceContract
 from svcpath.reports.document import Document, Note, Point, Points, Section, Statement, Table
@@ -64,9 +65,11 @@ def _row(row: DriftRow) -> Point:
 
 def drift_text(row: DriftRow) -> str:
     """ "w1 STALE: shop/web:http 10.96.0.1:80/tcp 1/2 of new connections go to 10.244.1.4:8080 since 94 s (slice web-1)" """
-    what = f"{row.share} of new connections go to {row.backend}" if row.share and row.backend else row.backend
+    what = (
+        f"{percent_of(row.share)} of new connections go to {row.backend}" if row.share and row.backend else row.backend
+    )
     if row.share and not row.backend:
-        what = f"{row.share} of new connections"
+        what = f"{percent_of(row.share)} of new connections"
     slices = f"(slice {row.slice})" if row.slice else ""
     age = f"since {row.age:.0f} s" if row.age is not None else ""
     cause = {
@@ -108,7 +111,7 @@ def _outcome(report: TraceContract) -> Statement:
         case "backends":
             every = all(backend.masquerade for backend in report.backends)
             listed = ", ".join(
-                f"{backend.backend} ({backend.share}{', masqueraded' if backend.masquerade and not every else ''})"
+                f"{backend.backend} ({percent_of(backend.share)}{', masqueraded' if backend.masquerade and not every else ''})"
                 for backend in report.backends
             )
             extra = "; masqueraded" if report.masquerade and every else ""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from svcpath.percent import percent_of, written
 from svcpath.plural import count
 from svcpath.reports.document import (
     Cell,
@@ -132,7 +133,7 @@ def _socket_facts(report: Report, statuses: dict[str, Status], limit: int = 6) -
     for row in report.backends:
         place = f"[{row.address}]" if ":" in row.address else row.address
         entry = next((entry for entry in row.tables if entry.share), None)
-        share = f"{entry.share} " if entry else ""
+        share = f"{percent_of(entry.share)} " if entry else ""
         if not row.slice:
             status = _doubt(statuses, "dataplane") if row.tables else Status.NOT_LOOKED_AT
             port = f":{row.tables[0].port}" if row.tables else ""
@@ -174,13 +175,9 @@ def _socket_status(socket: str, statuses: dict[str, Status]) -> Status:
 
 
 def _part(entry: InTable | None) -> float | None:
-    """A share "1/3" as a number."""
-    if entry is None or not entry.share:
-        return None
-    above, _, below = entry.share.partition("/")
-    if not (above.isdecimal() and below.isdecimal() and int(below)):
-        return None
-    return int(above) / int(below)
+    """The share of the table's entry as a number, to draw a bar."""
+    value = written(entry.share) if entry is not None else None
+    return None if value is None else float(value)
 
 
 def _backends(report: Report, statuses: dict[str, Status]) -> Matrix:
@@ -245,7 +242,7 @@ def _in_table(row: BackendRow, node: str, report: Report, statuses: dict[str, St
         return Cell(outcome or "not in it, as it should be", Status.NOT_LOOKED_AT)
     states = list(dict.fromkeys(entry.state for entry in entries))
     fine = states == ["present"]
-    shares = ", ".join(dict.fromkeys(entry.share for entry in entries if entry.share))
+    shares = ", ".join(dict.fromkeys(percent_of(entry.share) for entry in entries if entry.share))
     text = shares if fine else " ".join(part for part in (", ".join(states).upper(), shares) if part)
     lines = ", ".join(str(entry.line) for entry in entries if entry.line)
     below = f"{entries[0].path}:{lines}" if entries[0].path and lines else entries[0].path

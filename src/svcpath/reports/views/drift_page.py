@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svcpath.models.dataplanes import DifferenceKind
+from svcpath.percent import percent_of, written
 from svcpath.plural import count
 from svcpath.reports.dataplane import DriftContract, DriftRow, NodeDrift
 from svcpath.reports.document import Cell, Document, FindingCard, Matrix, Path, Point, Points, Section, StatusLine
@@ -66,7 +67,7 @@ def _finding(row: DriftRow) -> FindingCard:
         layer="dataplane",
         status=status_of(row),
         sentence=dataplane.drift_text(row),
-        share=f"{row.share} of new connections" if row.share else "",
+        share=f"{percent_of(row.share)} of new connections" if row.share else "",
         evidence=(rule,) if row.path else (),
     )
     return FindingCard(finding, title=known.title, meaning=known.meaning, help=known.help)
@@ -81,12 +82,12 @@ def _row(row: DriftRow) -> tuple[Cell, ...]:
         Cell(row.node),
         Cell(row.kind.upper(), status_of(row), below=row.cause),
         Cell(row.backend, below=wanted),
-        Cell(row.share, share=_part(row.share)),
+        Cell(percent_of(row.share), share=_number(row.share)),
         Cell(age, below=row.slice),
         Cell(place, below=row.note),
     )
 
 
-def _part(share: str) -> float | None:
-    above, _, below = share.partition("/")
-    return int(above) / int(below) if above.isdecimal() and below.isdecimal() and int(below) else None
+def _number(share: str) -> float | None:
+    value = written(share)
+    return None if value is None else float(value)
