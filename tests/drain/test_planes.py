@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from svcpath.drain.planes import LOOP, PlaneReading, PlaneWatcher, dumps, holding, tables_of
 from svcpath.drain.store import Store
 from svcpath.evidence.facts.need import Kind
+from tests.drain.local import Printed
 
 TABLE = (Path(__file__).parents[1] / "data" / "dataplanes" / "drain" / "w1.during.nft.txt").read_text()
 #: The same node before the deletion: the old Pod in the place of the new one.
@@ -19,14 +19,6 @@ BEFORE = TABLE.replace("10.244.1.40", "10.244.1.9")
 
 def _printed(*readings: tuple[int, int, str]) -> bytes:
     return "".join(f"@@ {old} {new} {new + 10**7} nft-list\n{text}\n@@ end\n" for old, new, text in readings).encode()
-
-
-class _Ended(subprocess.Popen[bytes]):
-    """A process that has printed all it will."""
-
-    def __init__(self, printed: bytes) -> None:
-        self.stdout = io.BytesIO(printed)
-        self.stderr = None
 
 
 def test_readings_are_cut_out_of_the_stream_with_their_width() -> None:
@@ -39,8 +31,8 @@ def test_readings_are_cut_out_of_the_stream_with_their_width() -> None:
 
 def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path) -> None:
     store = Store(tmp_path / "drain.db")
-    process = _Ended(_printed((0, 0, BEFORE), (10**9, 1_250_000_000, TABLE)))
-    watcher = PlaneWatcher("w1", process, store, frozenset({"10.96.28.101"}))
+    command = Printed(_printed((0, 0, BEFORE), (10**9, 1_250_000_000, TABLE)).splitlines(keepends=True))
+    watcher = PlaneWatcher("w1", command, store, frozenset({"10.96.28.101"}))
     watcher.run()
     changes = store.planes()
     assert {(change.node, change.frontend, change.backend, change.present) for change in changes} == {
@@ -54,19 +46,15 @@ def test_a_backend_that_leaves_and_one_that_comes_are_two_changes(tmp_path: Path
 
 def test_a_change_lies_between_the_monitors_words_where_there_is_one(tmp_path: Path) -> None:
     store = Store(tmp_path / "drain.db")
-    read, write = os.pipe()
-    process = _Ended(_printed((0, 0, BEFORE), (10**9, 31 * 10**9, TABLE)))
-    process.stderr = open(read, "rb")  # noqa: SIM115
-    watcher = PlaneWatcher("w1", process, store, frozenset({"10.96.28.101"}))
+    printed = _printed((0, 0, BEFORE), (10**9, 31 * 10**9, TABLE)).splitlines(keepends=True)
+    command = Printed(printed, [b"add element ip kube-proxy service-ips\n"])
+    watcher = PlaneWatcher("w1", command, store, frozenset({"10.96.28.101"}))
     earliest = time.time()
-    os.write(write, b"add element ip kube-proxy service-ips\n")
-    os.close(write)
     watcher.listen()
     latest = time.time()
     watcher.run()
     assert all(earliest <= plane.after == plane.at <= latest for plane in store.planes())
     assert len(store.planes()) == 2
-    process.stderr.close()
     store.close()
 
 

@@ -133,11 +133,11 @@ def watch(
     import signal
     import threading
 
-    from svcpath.cli.rollout import cluster_options, home
+    from svcpath.cli.rollout import home
     from svcpath.drain import kube
     from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
-    from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport
+    from svcpath.drain.transport import HttpTransport, Transport
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
     from svcpath.evidence.sources.kube_client import Access
@@ -151,21 +151,21 @@ def watch(
         raise UsageError(f"target {target!r}: give svc/NAME or deploy/NAME")
     if bool(sample_from) != bool(sample):
         raise UsageError("--sample-from and --sample belong together")
-    kubectl = None if api_url else KubectlTransport(cluster_options(context, kubeconfig))
     namespace = (namespace or "default") if api_url else home(namespace, context, kubeconfig)
     access = Access(context=context, kubeconfig=kubeconfig)
-    transport: Transport = HttpTransport(api_url) if api_url else ClusterTransport(access)
-    addresses = kube.frontends(kubectl, namespace, kind, name) if kubectl is not None else frozenset()
+    cluster = None if api_url else ClusterTransport(access)
+    transport: Transport = cluster or HttpTransport(api_url)
+    addresses = kube.frontends(cluster, namespace, kind, name) if cluster is not None else frozenset()
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     try:
         with recording(
-            db, transport, namespace, kubectl=kubectl, addresses=addresses, interval=interval, say=_say
+            db, transport, namespace, commands=cluster, addresses=addresses, interval=interval, say=_say
         ) as under_way:
             under_way.store.set_meta("target", f"{namespace}/{target}")
-            if sample and kubectl is not None:
+            if sample and cluster is not None:
                 chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))
-                under_way.samplers.append(begin(kubectl, under_way.store, chosen, whole.text()))
+                under_way.samplers.append(begin(cluster, under_way.store, chosen, whole.text()))
             _say(f"recording {target} into {db}; Ctrl-C ends it")
             try:
                 ended.wait(duration or None)

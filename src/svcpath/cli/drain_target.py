@@ -120,16 +120,19 @@ def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind:
     from svcpath.evidence.sources.kube_client import Access
 
     if wanted.sample and kubectl is None:
-        raise UsageError("--sample needs kubectl: give a kubeconfig instead of --api-url")
-    addresses = frozenset[str]() if kubectl is None else kube.frontends(kubectl, wanted.namespace, kind, name)
+        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
     access = Access(context=wanted.context, kubeconfig=wanted.kubeconfig)
-    transport: Transport = api.transport() if kubectl is None else ClusterTransport(access)
-    with recording(wanted.db, transport, wanted.namespace, kubectl=kubectl, addresses=addresses, say=_say) as under_way:
+    cluster = None if kubectl is None else ClusterTransport(access)
+    transport: Transport = cluster or api.transport()
+    addresses = frozenset[str]() if cluster is None else kube.frontends(cluster, wanted.namespace, kind, name)
+    with recording(
+        wanted.db, transport, wanted.namespace, commands=cluster, addresses=addresses, say=_say
+    ) as under_way:
         under_way.store.set_meta("target", f"{wanted.namespace}/{wanted.target}")
-        if wanted.sample and kubectl is not None:
+        if wanted.sample and cluster is not None:
             pod = wanted.sample_from.removeprefix("pod/")
             chosen = Sampling(wanted.namespace, pod, wanted.container, tuple(wanted.sample))
-            intake = begin(kubectl, under_way.store, chosen, whole.text())
+            intake = begin(cluster, under_way.store, chosen, whole.text())
             under_way.samplers.append(intake)
             if not intake.began(20):
                 _say(f"the sampler in {wanted.sample_from} has not begun: {intake.error or 'no line of it yet'}")

@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from svcpath.drain.command import Received
 from svcpath.drain.transport import Expired, WatchCut
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, KubeClient
-from svcpath.evidence.sources.kube_exec import Executed
+from svcpath.evidence.sources.kube_exec import Attached, Executed
 from svcpath.evidence.sources.own_loop import OwnLoop
 
 T = TypeVar("T")
@@ -74,6 +75,47 @@ class ClusterTransport:
                 self._loop.call_soon_threadsafe(task.cancel)
         raise WatchCut("the watch ended")
 
+    def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> RemoteCommand:
+        """Begin a command in a container, with its input open. Raises SourceUnavailable when it could not be started."""
+        if self._closed:
+            raise SourceUnavailable("the recording has ended")
+        received = Received()
+        task, attached = self._run(self._attach(namespace, pod, container, command, received))
+        return RemoteCommand(self._run, lambda: self._cancel(task), attached, received)
+
+    def _cancel(self, task: asyncio.Task[None]) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(task.cancel)
+
+    async def _attach(
+        self, namespace: str, pod: str, container: str, command: Sequence[str], received: Received
+    ) -> tuple[asyncio.Task[None], Attached]:
+        begun: asyncio.Future[Attached] = asyncio.get_running_loop().create_future()
+
+        async def read() -> None:
+            try:
+                async with self._client.attached(namespace, pod, container, command) as attached:
+                    begun.set_result(attached)
+                    async for is_output, data in attached.frames():
+                        (received.output if is_output else received.complaint)(data)
+                    if attached.status is not None and attached.status.status != "Success":
+                        received.error = attached.status.message
+            except ApiTrouble as error:
+                received.error = str(error)
+                if not begun.done():
+                    begun.set_exception(error)
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._streams.discard(task)
+            received.end()
+            if not begun.done():
+                begun.set_exception(SourceUnavailable("the recording has ended"))
+
+        task = asyncio.ensure_future(read())
+        self._streams.add(task)
+        task.add_done_callback(ended)
+        return task, await begun
+
     async def _begin(self, path: str, lines: queue.SimpleQueue[bytes | ApiTrouble | None]) -> asyncio.Task[None]:
         async def read() -> None:
             try:
@@ -124,3 +166,36 @@ class ClusterTransport:
         await asyncio.gather(*streams, return_exceptions=True)
         await self._client.close()
         await self._loop.abort_connections()
+
+
+class RemoteCommand:
+    """A Command in a container, over a ClusterTransport's client."""
+
+    def __init__(
+        self,
+        run: Callable[[Coroutine[Any, Any, None]], None],
+        cancel: Callable[[], None],
+        attached: Attached,
+        received: Received,
+    ) -> None:
+        self._run, self._cancel = run, cancel
+        self._attached, self._received = attached, received
+
+    @property
+    def error(self) -> str:
+        return self._received.error
+
+    def lines(self) -> Iterator[bytes]:
+        return self._received.lines()
+
+    def complaints(self) -> Iterator[bytes]:
+        return self._received.complaints()
+
+    def write(self, data: bytes) -> None:
+        self._run(self._attached.write(data))
+
+    def end_input(self) -> None:
+        self._run(self._attached.end_input())
+
+    def close(self) -> None:
+        self._cancel()

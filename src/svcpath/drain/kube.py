@@ -13,9 +13,10 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from svcpath.drain.sampler import whole
-from svcpath.drain.transport import HttpTransport, KubectlTransport, end
+from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport, end
 from svcpath.errors import SourceUnavailable
 
 #: Namespaces that the drain made carry this label and no other is ever deleted.
@@ -27,21 +28,23 @@ def script(name: str) -> str:
     return importlib.resources.files("svcpath.drain.scripts").joinpath(name).read_text()
 
 
-def frontends(kubectl: KubectlTransport, space: str, kind: str, name: str) -> frozenset[str]:
+def frontends(cluster: Transport, space: str, kind: str, name: str) -> frozenset[str]:
     """The cluster addresses of a Service, or of the Services that select a Deployment's Pods.
 
     Raises SourceUnavailable when the target is not there.
     """
+    services = f"/api/v1/namespaces/{quote(space)}/services"
     if kind.lower().startswith("s"):
-        services = [kubectl.json("-n", space, "service", name)]
+        found = [json.loads(cluster.get(f"{services}/{quote(name)}"))]
     else:
-        template = kubectl.json("-n", space, "deployment", name)["spec"]["template"]["metadata"].get("labels") or {}
-        services = [
+        path = f"/apis/apps/v1/namespaces/{quote(space)}/deployments/{quote(name)}"
+        template = json.loads(cluster.get(path))["spec"]["template"]["metadata"].get("labels") or {}
+        found = [
             service
-            for service in kubectl.json("-n", space, "services")["items"]
+            for service in json.loads(cluster.get(services))["items"]
             if service["spec"].get("selector") and service["spec"]["selector"].items() <= template.items()
         ]
-    return frozenset(ip for service in services for ip in service["spec"].get("clusterIPs") or () if ip != "None")
+    return frozenset(ip for service in found for ip in service["spec"].get("clusterIPs") or () if ip != "None")
 
 
 def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
@@ -215,8 +218,8 @@ class Api:
         except (SourceUnavailable, ValueError):
             return False
         kept = found.get("status", {})
-        for status in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
-            if status["name"] == container and "terminated" in status.get("state", {}):
+        for known in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
+            if known["name"] == container and "terminated" in known.get("state", {}):
                 return True
         return status == 404
 

@@ -8,19 +8,16 @@ lines since the reading before. What a table means is models/dataplanes' busines
 
 from __future__ import annotations
 
-import contextlib
-import os
-import subprocess
+import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
+from svcpath.drain.command import Command, Commands, NotStarted
 from svcpath.drain.store import Store
-from svcpath.drain.transport import KubectlTransport
-from svcpath.errors import SvcpathError
+from svcpath.errors import SourceUnavailable, SvcpathError
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.sources.scripts import text
 from svcpath.models.dataplanes import Packet, ServiceTable, TrafficOrigin, parse, tracer
@@ -45,7 +42,7 @@ class PlaneReading:
     text: str
 
 
-def dumps(stream: IO[bytes]) -> Iterator[PlaneReading]:
+def dumps(stream: Iterable[bytes]) -> Iterator[PlaneReading]:
     """The tables that the loop prints."""
     head: list[str] = []
     lines: list[str] = []
@@ -89,24 +86,21 @@ class PlaneWatcher:
     """One node's loop and the changes it shows."""
 
     node: str
-    process: subprocess.Popen[bytes]
+    command: Command
     store: Store
     addresses: frozenset[str]
     ready: threading.Event = field(default_factory=threading.Event)
     error: str = ""
-    _told: deque[float] = field(default_factory=lambda: deque(maxlen=10_000))
+    _monitored: deque[float] = field(default_factory=lambda: deque(maxlen=10_000))
 
     def listen(self) -> None:
         """Notes when nft monitor said something."""
-        assert self.process.stderr is not None
-        with contextlib.suppress(ValueError, OSError):  # closed from beside, when the recording ends
-            while os.read(self.process.stderr.fileno(), 65536):
-                self._told.append(time.time())
+        for _ in self.command.complaints():
+            self._monitored.append(time.time())
 
     def run(self) -> None:
-        assert self.process.stdout is not None
         last: Holding | None = None
-        for dump in self._dumps(self.process.stdout):
+        for dump in dumps(self.command.lines()):
             at = time.time()
             try:
                 now = holding(tables_of(dump, self.node), self.addresses)
@@ -117,15 +111,12 @@ class PlaneWatcher:
                 self.store.add_planes(self._changes(last, now, *self._between(at, dump)))
             last = now
             self.ready.set()
-
-    def _dumps(self, stream: IO[bytes]) -> Iterator[PlaneReading]:
-        with contextlib.suppress(ValueError):  # closed from beside, when the recording ends
-            yield from dumps(stream)
+        self.error = self.error or self.command.error
 
     def _between(self, at: float, dump: PlaneReading) -> tuple[float, float]:
         """What a change lies between: the monitor's first and last word since the reading before, else both readings."""
         begun = at - dump.took - dump.width
-        changes = [moment for moment in list(self._told) if begun - _DELAY <= moment <= at]
+        changes = [moment for moment in list(self._monitored) if begun - _DELAY <= moment <= at]
         return (min(changes), max(changes)) if changes else (begun, at)
 
     def _changes(self, old: Holding, new: Holding, after: float, at: float) -> Iterator[PlaneChange]:
@@ -136,20 +127,22 @@ class PlaneWatcher:
 
 
 def watch_planes(
-    kubectl: KubectlTransport, store: Store, addresses: frozenset[str], interval: float = 0.2
+    cluster: Commands, store: Store, addresses: frozenset[str], interval: float = 0.2
 ) -> list[PlaneWatcher]:
     """Begin on every node that has a kube-proxy Pod; an empty list where there is none."""
-    found = kubectl.json("-n", "kube-system", "pods")
+    found = json.loads(cluster.get("/api/v1/namespaces/kube-system/pods"))
     watchers = []
     for pod in found["items"]:
         labels = pod["metadata"].get("labels") or {}
         if "kube-proxy" not in (labels.get("k8s-app"), labels.get("app")) or pod["status"].get("phase") != "Running":
             continue
         script = LOOP.replace("INTERVAL", f"{interval:g}")
-        process = kubectl.popen(
-            "-n", "kube-system", "exec", "-i", pod["metadata"]["name"], "--", "sh", "-c", script, stdin_open=True
-        )
-        watcher = PlaneWatcher(pod["spec"]["nodeName"], process, store, addresses)
+        command: Command
+        try:
+            command = cluster.start("kube-system", pod["metadata"]["name"], "", ["sh", "-c", script])
+        except SourceUnavailable as error:
+            command = NotStarted(str(error))
+        watcher = PlaneWatcher(pod["spec"]["nodeName"], command, store, addresses)
         threading.Thread(target=watcher.listen, name=f"monitor of {watcher.node}", daemon=True).start()
         threading.Thread(target=watcher.run, name=f"tables of {watcher.node}", daemon=True).start()
         watchers.append(watcher)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from svcpath.drain.command import Command, Commands
 from svcpath.drain.planes import PlaneWatcher, watch_planes
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
-from svcpath.drain.transport import KubectlTransport, Transport
+from svcpath.drain.transport import Transport
 from svcpath.errors import FormatError, SourceUnavailable
 from svcpath.models.drain.moments import SampledConnection
 
@@ -59,7 +59,7 @@ class Intake:
     """Reads a sampler's lines into the store, many in one transaction."""
 
     store: Store
-    process: subprocess.Popen[bytes]
+    command: Command
     source: str
     sampled: int = 0
     late: int = 0
@@ -68,11 +68,10 @@ class Intake:
     error: str = ""
 
     def run(self) -> None:
-        assert self.process.stdout is not None
         rows: list[tuple[int, SampledConnection]] = []
         flushed = time.monotonic()
         try:
-            for line in self.process.stdout:
+            for line in self.command.lines():
                 row = json.loads(line)
                 if row["kind"] == "end":
                     self.announced, self.late = int(row["sampled"]), int(row["late"])
@@ -85,6 +84,7 @@ class Intake:
                     rows, flushed = [], time.monotonic()
         except (ValueError, KeyError, FormatError) as error:
             self.error = f"the sampler printed what is no line of it: {error}"
+        self.error = self.error or self.command.error
         self._keep(rows)
         self.done.set()
 
@@ -97,11 +97,10 @@ class Intake:
 
     def end(self, timeout: float) -> None:
         """Ask the sampler to finish what is under way, and wait for its last line."""
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
+        with contextlib.suppress(SourceUnavailable, OSError):
+            self.command.end_input()
         self.done.wait(timeout)
-        self.process.terminate()
+        self.command.close()
         self.done.wait(5)
 
     def _keep(self, rows: list[tuple[int, SampledConnection]]) -> None:
@@ -110,23 +109,19 @@ class Intake:
             self.sampled += len(rows)
 
 
-def sample(kubectl: KubectlTransport, store: Store, sampling: Sampling, text: str) -> Intake:
-    """Pipe the sampler into a container and keep what it prints.
+def sample(cluster: Commands, store: Store, sampling: Sampling, text: str) -> Intake:
+    """Send the sampler into a container and keep what it prints.
 
     Its input stays open, and its end is the sampler's: whatever ends this process leaves none behind in the container.
+    Raises SourceUnavailable when it could not be started.
     """
-    chosen = ["-c", sampling.container] if sampling.container else []
     body = text.encode()
     load = f"import sys; exec(compile(sys.stdin.buffer.read({len(body)}), 'sampler', 'exec'))"
-    process = kubectl.popen(
-        "-n", sampling.namespace, "exec", "-i", sampling.pod, *chosen, "--", "python3", "-u", "-c", load,
-        *sampling.words, "until_input_ends=1", stdin_open=True,
-    )  # fmt: skip
-    assert process.stdin is not None
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(body)
-        process.stdin.flush()
-    intake = Intake(store, process, f"{sampling.namespace}/{sampling.pod} {time.time():.3f}")
+    words = ["python3", "-u", "-c", load, *sampling.words, "until_input_ends=1"]
+    command = cluster.start(sampling.namespace, sampling.pod, sampling.container, words)
+    with contextlib.suppress(OSError):  # it has ended already: its error is said
+        command.write(body)
+    intake = Intake(store, command, f"{sampling.namespace}/{sampling.pod} {time.time():.3f}")
     threading.Thread(target=intake.run, name="sampler", daemon=True).start()
     return intake
 
@@ -147,20 +142,21 @@ def recording(
     transport: Transport,
     namespace: str,
     *,
-    kubectl: KubectlTransport | None = None,
+    commands: Commands | None = None,
     addresses: frozenset[str] = frozenset(),
     interval: float = 0.2,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Recording]:
-    """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node."""
+    """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node, by
+    ``commands`` in the Pods of kube-proxy."""
     store = Store(path)
     try:
         recorder = DrainRecorder(transport, store, namespace)
         recorder.start()
         planes: list[PlaneWatcher] = []
-        if kubectl is not None and addresses:
+        if commands is not None and addresses:
             try:
-                planes = watch_planes(kubectl, store, addresses, interval)
+                planes = watch_planes(commands, store, addresses, interval)
             except SourceUnavailable as error:
                 say(f"node tables not observed: {error}")
             for watcher in planes:
@@ -172,8 +168,8 @@ def recording(
         finally:
             for intake in found.samplers:
                 intake.end(10)
+            for watcher in planes:
+                watcher.command.close()
             recorder.close()
-            if kubectl is not None:
-                kubectl.close()
     finally:
         store.close()

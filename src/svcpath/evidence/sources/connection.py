@@ -28,7 +28,7 @@ class Connection:
     _certificate: Certificate | None
 
     @classmethod
-    async def open(cls, cluster: Cluster, credentials: Credentials, limit: int) -> Connection:
+    async def open(cls, cluster: Cluster, credentials: Credentials) -> Connection:
         """Raises SourceUnavailable for certificates or a proxy that can't be used, UsageError without aiohttp."""
         try:
             import aiohttp
@@ -38,7 +38,8 @@ class Connection:
         certificate = await credentials.certificate() if context is not None else None
         if context is not None and certificate is not None:
             show(context, certificate)
-        connector = aiohttp.TCPConnector(limit=limit, ssl=context if context is not None else True)
+        # Requests and execs have limits of their own (kube_client); watches and commands last.
+        connector = aiohttp.TCPConnector(limit=0, ssl=context if context is not None else True)
         options: dict[str, Any] = {}
         if proxy := proxy_of(cluster):
             options["proxy"] = proxy

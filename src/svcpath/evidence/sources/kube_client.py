@@ -12,6 +12,7 @@ import email.utils
 import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -23,7 +24,7 @@ from svcpath.evidence.facts.observation import Reason, Trouble
 from svcpath.evidence.sources import kubeconfig
 from svcpath.evidence.sources.connection import Connection, why_tls
 from svcpath.evidence.sources.credentials import Credentials
-from svcpath.evidence.sources.kube_exec import ApiStatus, Executed, Stream
+from svcpath.evidence.sources.kube_exec import ApiStatus, Attached, Executed, Stream
 
 if TYPE_CHECKING:
     import multidict
@@ -96,7 +97,7 @@ class KubeClient:
         self.server, self.context, self.namespace = found.cluster.server.rstrip("/"), found.context, found.namespace
         self._login = found
         self._credentials = Credentials(found, self.access.timeout)
-        self._connection = await Connection.open(found.cluster, self._credentials, PARALLEL + EXECS)
+        self._connection = await Connection.open(found.cluster, self._credentials)
 
     async def close(self) -> None:
         if self._connection is not None:
@@ -210,6 +211,33 @@ class KubeClient:
         except (aiohttp.ClientError, OSError) as error:
             raise ApiTrouble(f"the API server {self.server} can't be reached: {_short(error)}") from error
 
+    @asynccontextmanager
+    async def attached(
+        self, namespace: str, pod: str, container: str, command: Sequence[str]
+    ) -> AsyncIterator[Attached]:
+        """A command in a container with its standard input open, for as long as the block runs. Raises ApiTrouble.
+
+        There is no limit in time; without input, ``execute`` runs a command to its end.
+        """
+        import aiohttp
+
+        path, query = _exec(namespace, pod, container, command, ("stdin", "stdout", "stderr"))
+        self.calls.append(Call("EXEC", path))
+        try:
+            async with self._open().session.ws_connect(
+                "ws" + self.server.removeprefix("http") + path + "?" + urlencode(query),
+                headers=await self._headers(),
+                protocols=("v5.channel.k8s.io", "v4.channel.k8s.io"),
+                max_msg_size=0,
+                heartbeat=30,
+                **self._open().options,
+            ) as socket:
+                yield Attached(socket)
+        except aiohttp.WSServerHandshakeError as error:
+            raise ApiTrouble(_message(error.status, b""), status=error.status) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ApiTrouble(f"the exec stream broke: {_short(error)}") from error
+
     async def execute(
         self,
         namespace: str,
@@ -223,11 +251,7 @@ class KubeClient:
         """Run a command in a container that is there. Raises ApiTrouble when it could not be started at all."""
         import aiohttp
 
-        query = [("command", word) for word in command]
-        query += [("stdout", "true"), ("stderr", "true")]
-        if container:
-            query.append(("container", container))
-        path = f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec"
+        path, query = _exec(namespace, pod, container, command, ("stdout", "stderr"))
         url = "ws" + self.server.removeprefix("http") + path + "?" + urlencode(query)
         seconds = min(seconds, self.remaining())
         if seconds <= 0:
@@ -306,6 +330,15 @@ class KubeClient:
             return
         self.at = when.strftime("%Y-%m-%dT%H:%M:%SZ")
         self.skew = time.time() - when.timestamp()
+
+
+def _exec(
+    namespace: str, pod: str, container: str, command: Sequence[str], streams: Sequence[str]
+) -> tuple[str, list[tuple[str, str]]]:
+    query = [("command", word) for word in command] + [(stream, "true") for stream in streams]
+    if container:
+        query.append(("container", container))
+    return f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec", query
 
 
 async def _bounded(response: Any, path: str) -> bytes:

@@ -7,6 +7,7 @@ channel, 1 stdout, 2 stderr, 3 the final ApiStatus. A stream that ends without a
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -38,6 +39,40 @@ class ApiStatus(msgspec.Struct):
     details: Any = None
 
 
+class Attached:
+    """An exec whose standard input is open. ``socket`` is aiohttp's WebSocket.
+
+    v5 can close the input alone (channel 255 with the number of the closed one); v4 has no such frame, there the input ends with
+    the whole stream, and what the command says afterwards is lost.
+    """
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+        #: How the command ended, once it has.
+        self.status: ApiStatus | None = None
+
+    async def write(self, data: bytes) -> None:
+        await self._socket.send_bytes(b"\x00" + data)
+
+    async def end_input(self) -> None:
+        if self._socket.protocol == "v5.channel.k8s.io":
+            await self._socket.send_bytes(b"\xff\x00")
+        else:
+            await self._socket.close()
+
+    async def frames(self) -> AsyncIterator[tuple[bool, bytes]]:
+        """What the command prints as it comes: whether it is standard output (else standard error), and the bytes."""
+        async for message in self._socket:
+            data = message.data
+            if not isinstance(data, bytes) or len(data) < 2:
+                continue
+            if data[:1] in (b"\x01", b"\x02"):
+                yield data[:1] == b"\x01", data[1:]
+            elif data[:1] == b"\x03":
+                self.status = _status(data[1:])
+                return
+
+
 class Stream:
     """Channels of one exec, up to ``limit`` bytes of output."""
 
@@ -54,10 +89,7 @@ class Stream:
         self.started = True
         channel, data = frame[:1], frame[1:]
         if channel == b"\x03":
-            try:
-                self.status = msgspec.json.decode(data, type=ApiStatus)
-            except msgspec.MsgspecError:
-                self.status = ApiStatus(status="Failure", message=data[:200].decode("utf-8", "replace"))
+            self.status = _status(data)
             return False
         kept = self.out if channel == b"\x01" else self.err if channel == b"\x02" else None
         if kept is not None:
@@ -79,6 +111,13 @@ class Stream:
                 trouble = _not_run(self.status.message)
                 silent = trouble.reason is Reason.UNREACHED
         return Executed(bytes(self.out), bytes(self.err), code, trouble, self.truncated, silent)
+
+
+def _status(data: bytes) -> ApiStatus:
+    try:
+        return msgspec.json.decode(data, type=ApiStatus)
+    except msgspec.MsgspecError:
+        return ApiStatus(status="Failure", message=data[:200].decode("utf-8", "replace"))
 
 
 #: The API server's words for a kubelet that it can't connect to: the URL holds the whole command.
