@@ -1,4 +1,4 @@
-"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose verdict on it,
+"""Live and offline agree: for faults of the lab's catalogue a bundle gives, without the cluster, what diagnose said on it,
 and hiding any one observation of that bundle never accuses somebody else and never silently clears what was found.
 
 Which faults turns with the date (turns.py); SVCPATH_AGREEMENT=N takes so many, SVCPATH_AGREEMENT=all all that can be made on
@@ -84,7 +84,7 @@ def made(lab: Lab, alone: None, request: pytest.FixtureRequest) -> Iterator[tupl
 
 @dataclass(frozen=True)
 class Held:
-    """What diagnose verdict on the cluster, and the bundle of what it was given."""
+    """What diagnose said on the cluster, and the bundle of what it was given."""
 
     fault: Fault
     options: Asked
@@ -93,7 +93,7 @@ class Held:
 
 
 @pytest.fixture(scope="module")
-def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Held:
+def recorded_fault(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Held:
     fault, ground = made
     target = fault.target
     options: Asked = {
@@ -111,18 +111,18 @@ def held(made: tuple[Fault, Ground], lab: Lab, tmp_path_factory: pytest.TempPath
     return Held(fault, options, live, bundle)
 
 
-def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(bundle: Held) -> None:
-    offline = svcpath.diagnose(svcpath.bundle(bundle.bundle), **bundle.options)
-    assert offline == bundle.live
-    verdict = bundle.live.verdict
-    assert not (verdict.status == "fault" and "fault" not in bundle.fault.expect.statuses), verdict
-    if bundle.fault.name in DECIDED and verdict.layer != "resolution":
+def test_a_bundle_gives_the_verdict_that_diagnose_gave_on_the_cluster(recorded_fault: Held) -> None:
+    offline = svcpath.diagnose(svcpath.bundle(recorded_fault.bundle), **recorded_fault.options)
+    assert offline == recorded_fault.live
+    verdict = recorded_fault.live.verdict
+    assert not (verdict.status == "fault" and "fault" not in recorded_fault.fault.expect.statuses), verdict
+    if recorded_fault.fault.name in DECIDED and verdict.layer != "resolution":
         # The cluster DNS may have a Pod on the node in question: then lookups fail first, now and then.
-        assert (verdict.code, verdict.confidence) == (DECIDED[bundle.fault.name], "proven"), verdict
+        assert (verdict.code, verdict.confidence) == (DECIDED[recorded_fault.fault.name], "proven"), verdict
 
 
-def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(bundle: Held) -> None:
-    every_look_counts(svcpath.bundle(bundle.bundle), bundle.options)
+def test_hiding_one_observation_of_the_bundle_lowers_what_is_said_and_accuses_nobody(recorded_fault: Held) -> None:
+    every_look_counts(svcpath.bundle(recorded_fault.bundle), recorded_fault.options)
 
 
 def test_a_bundle_that_collect_wrote_gives_what_diagnose_says(

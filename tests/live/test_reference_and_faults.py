@@ -59,7 +59,7 @@ def mode(request: pytest.FixtureRequest, place: Home) -> str:
 
 
 def _lab(place: Home, words: list[str], share: float) -> tuple[bool, str]:
-    """Run ``svcpath lab WORDS``; whether it ended in its share of time, and the last that it statement."""
+    """Run ``svcpath lab WORDS``; whether it ended in its share of time, and the last that it said."""
     argv = [sys.executable, "-c", "from svcpath.cli.main import main; main()", "lab", *words, "--lab", place.name]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
         try:

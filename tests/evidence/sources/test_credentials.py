@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import ssl
@@ -19,13 +18,14 @@ from svcpath.errors import CertificateRefused, CredentialsRefused, SourceUnavail
 from svcpath.evidence.sources.connection import proxy_of, tls_context, why_tls
 from svcpath.evidence.sources.credentials import Credentials
 from svcpath.evidence.sources.kubeconfig import AuthProvider, Cluster, ExecPlugin, Login, User
+from tests.fixtures.looped import looped
 
 
 def authorization(**user: Any) -> str:
     async def asked() -> str:
         return await Credentials(Login(Cluster("https://a"), User(**user)), 5).authorization()
 
-    return asyncio.run(asked())
+    return looped(asked())
 
 
 def id_token(**claims: Any) -> str:
@@ -82,7 +82,7 @@ def test_a_plugin_that_gives_nothing_says_why(plugin: ExecPlugin, why: str, monk
     monkeypatch.setattr(sys, "stdin", None)
     credentials = Credentials(Login(Cluster("https://a"), User(exec=plugin)), 1.0)
     with pytest.raises(CredentialsRefused, match=why):
-        asyncio.run(credentials.authorization())
+        looped(credentials.authorization())
 
 
 def test_the_proxy_of_the_kubeconfig_goes_before_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_connecting_changes_nothing_of_the_process() -> None:
         "from svcpath.evidence.sources.kubeconfig import Cluster, Login, User\n"
         "async def go():\n"
         "    login = Login(Cluster('https://127.0.0.1:1', insecure_skip_tls_verify=True), User())\n"
-        "    await (await Connection.open(login.cluster, Credentials(login, 1), 1)).close()\n"
+        "    await (await Connection.open(login.cluster, Credentials(login, 1))).close()\n"
         "asyncio.run(go())\n"
         "assert before == (ssl.SSLContext, ssl.SSLContext.load_default_certs, sys.getswitchinterval())\n"
         "assert 'kubernetes_asyncio' not in sys.modules\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import ssl
@@ -16,6 +15,7 @@ from svcpath.errors import CredentialsRefused, SourceUnavailable
 from svcpath.evidence.sources.connection import proxy_of, tls_context
 from svcpath.evidence.sources.credentials import Credentials
 from svcpath.evidence.sources.kubeconfig import Login, login
+from tests.fixtures.looped import looped
 
 SERVER = "https://192.0.2.100:6443"
 GIVEN = '{"apiVersion": "%s", "kind": "ExecCredential", "status": {"token": "%s"%s}}'
@@ -50,7 +50,7 @@ def execution(command: Path | str, version: str = "v1beta1", **more: Any) -> dic
 
 
 def authorization(found: Login) -> str:
-    return asyncio.run(Credentials(found, 10).authorization())
+    return looped(Credentials(found, 10).authorization())
 
 
 def test_a_v1_plugin_without_an_interactive_mode(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_files_of_a_certificate_lie_beside_the_kubeconfig(tmp_path: Path) -> Non
     found = read(tmp_path / "config", kubeconfig(user, {"certificate-authority": "ca.crt"}))
     assert found.cluster.certificate_authority == str(tmp_path / "ca.crt")
     credentials = Credentials(found, 10)
-    before = asyncio.run(credentials.certificate())
+    before = looped(credentials.certificate())
     (tmp_path / "tls.crt").write_text("renewed")
-    after = asyncio.run(credentials.certificate())
+    after = looped(credentials.certificate())
     assert before is not None
     assert after is not None
     assert (before.certificate, after.certificate) == (b"first", b"renewed")
@@ -153,7 +153,7 @@ def test_a_plugin_runs_again_when_its_credential_has_expired_and_not_before(tmp_
     async def three() -> list[str]:
         return [await credentials.authorization() for _ in range(3)]
 
-    assert asyncio.run(three()) == ["Bearer t", "Bearer u", "Bearer u"]
+    assert looped(three()) == ["Bearer t", "Bearer u", "Bearer u"]
     assert runs.read_text().count("run") == 2
 
 
