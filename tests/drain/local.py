@@ -1,4 +1,4 @@
-"""Commands whose containers are this machine: what is begun in a Pod runs here."""
+"""PodCommands whose containers are this machine: what is begun in a Pod runs here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from svcpath.drain.command import Command
+from svcpath.drain.command import PodCommand
 
 
 @dataclass
@@ -52,7 +52,7 @@ class LocalCommands:
     def get(self, path: str) -> bytes:
         raise AssertionError(path)
 
-    def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> Command:
+    def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> PodCommand:
         del namespace, pod, container
         process = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.pid.write_text(str(process.pid))

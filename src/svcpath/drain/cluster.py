@@ -169,7 +169,7 @@ class ClusterTransport:
 
 
 class RemoteCommand:
-    """A Command in a container, over a ClusterTransport's client."""
+    """A PodCommand in a container, over a ClusterTransport's client."""
 
     def __init__(
         self,

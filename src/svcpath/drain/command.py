@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Command(Protocol):
+class PodCommand(Protocol):
     """Read from any thread, each stream by one reader."""
 
     @property
@@ -34,18 +34,18 @@ class Command(Protocol):
         """Give it up; a second call does nothing."""
 
 
-class Commands(Protocol):
+class PodCommands(Protocol):
     """Where commands are begun and objects read; ClusterTransport is one."""
 
     def get(self, path: str) -> bytes: ...
 
-    def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> Command:
+    def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> PodCommand:
         """Begin a command in a container, with its input open. Raises SourceUnavailable when it could not be started."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """A Command that could not be started: it prints nothing."""
+    """A PodCommand that could not be started: it prints nothing."""
 
     error: str
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from svcpath.drain.command import Command, Commands, NotStarted
+from svcpath.drain.command import NotStarted, PodCommand, PodCommands
 from svcpath.drain.store import Store
 from svcpath.errors import SourceUnavailable, SvcpathError
 from svcpath.evidence.facts.need import Kind
@@ -86,7 +86,7 @@ class PlaneWatcher:
     """One node's loop and the changes it shows."""
 
     node: str
-    command: Command
+    command: PodCommand
     store: Store
     addresses: frozenset[str]
     ready: threading.Event = field(default_factory=threading.Event)
@@ -127,7 +127,7 @@ class PlaneWatcher:
 
 
 def watch_planes(
-    cluster: Commands, store: Store, addresses: frozenset[str], interval: float = 0.2
+    cluster: PodCommands, store: Store, addresses: frozenset[str], interval: float = 0.2
 ) -> list[PlaneWatcher]:
     """Begin on every node that has a kube-proxy Pod; an empty list where there is none."""
     found = json.loads(cluster.get("/api/v1/namespaces/kube-system/pods"))
@@ -137,7 +137,7 @@ def watch_planes(
         if "kube-proxy" not in (labels.get("k8s-app"), labels.get("app")) or pod["status"].get("phase") != "Running":
             continue
         script = LOOP.replace("INTERVAL", f"{interval:g}")
-        command: Command
+        command: PodCommand
         try:
             command = cluster.start("kube-system", pod["metadata"]["name"], "", ["sh", "-c", script])
         except SourceUnavailable as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from svcpath.drain.command import Command, Commands
+from svcpath.drain.command import PodCommand, PodCommands
 from svcpath.drain.planes import PlaneWatcher, watch_planes
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
@@ -59,7 +59,7 @@ class Intake:
     """Reads a sampler's lines into the store, many in one transaction."""
 
     store: Store
-    command: Command
+    command: PodCommand
     source: str
     sampled: int = 0
     late: int = 0
@@ -109,7 +109,7 @@ class Intake:
             self.sampled += len(rows)
 
 
-def sample(cluster: Commands, store: Store, sampling: Sampling, text: str) -> Intake:
+def sample(cluster: PodCommands, store: Store, sampling: Sampling, text: str) -> Intake:
     """Send the sampler into a container and keep what it prints.
 
     Its input stays open, and its end is the sampler's: whatever ends this process leaves none behind in the container.
@@ -142,7 +142,7 @@ def recording(
     transport: Transport,
     namespace: str,
     *,
-    commands: Commands | None = None,
+    commands: PodCommands | None = None,
     addresses: frozenset[str] = frozenset(),
     interval: float = 0.2,
     say: Callable[[str], None] = lambda text: None,
