@@ -212,7 +212,7 @@ def trace(
         if (dump := plane.holding(address)) is not None
     )
     if not found:
-        raise UnknownTarget("no rule dump in the evidence: record iptables-save and nft list ruleset on the node")
+        raise UnknownTarget("no rule dump was read: record iptables-save and nft list ruleset on the node")
     return found
 
 

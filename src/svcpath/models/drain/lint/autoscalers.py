@@ -23,7 +23,7 @@ def least_replicas(workload: Workload, others: Sequence[Object]) -> tuple[int, s
             least = max(value, 1) if isinstance(value, int) and not isinstance(value, bool) else default
             return least, f"{least} replicas, the least that {obj.kind} {obj.name} keeps"
     if workload.spec.replicas is None:
-        return 1, "1 replicas (the default; no autoscaler of it is in the evidence)"
+        return 1, "1 replica (the default; no autoscaler of it was read)"
     return workload.spec.replicas, f"{workload.spec.replicas} replicas"
 
 
