@@ -151,7 +151,7 @@ def test_tables_without_the_services_they_serve_are_undecided(
 ) -> None:
     (evidence / "objects.json").unlink()
     assert run(["dataplane", "drift", "--evidence", str(evidence)]) == 3
-    assert "no Services in the evidence" in capfd.readouterr().out
+    assert "Services not read" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def drift_report(planes: Planes, namespace: str = "", service: str = "") -> Drif
     gaps = [f"{gap.what}: {gap.why}" for gap in planes.unread]
     if not services:
         which = f"Service {service}" if service else f"Services of namespace {namespace}" if namespace else "Services"
-        gaps.append(f"the tables against the API: no {which} was read (kubectl get services,endpointslices -A -o yaml)")
+        gaps.append(f"the tables against the API: {which} not read (kubectl get services,endpointslices -A -o yaml)")
         return DriftContract(schema=DRIFT_SCHEMA, nodes=(), rows=(), undecided=(), not_looked_at=tuple(gaps))
     for tables, plane in planes.nodes:
         if plane.used is None:
