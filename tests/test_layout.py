@@ -25,6 +25,12 @@ def test_no_file_of_tests_is_longer_than_400_lines() -> None:
     assert {path: lines for path, lines in long.items() if lines > 400} == {}
 
 
+def test_no_test_runs_a_loop_in_its_own_thread() -> None:
+    """The browser's tests leave one running there: a test beside them on the same worker uses tests/fixtures/looped.py."""
+    runs = re.compile(r"(?m)^[^\"'#\n]*\basyncio\.run\(")
+    assert [str(path.relative_to(TESTS)) for path in FILES if runs.search(path.read_text())] == []
+
+
 def test_the_case_in_the_guide_is_the_one_that_runs() -> None:
     entry, case = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
     assert (TESTS / "cases" / "service" / "left-to-another-proxy" / "case.yaml").read_text() == case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import sys
@@ -17,6 +16,7 @@ from svcpath.errors import CertificateRefused, ClusterUnreachable, CredentialsRe
 from svcpath.evidence.sources.kube import ClusterSource
 from svcpath.evidence.sources.kube_client import Access, KubeClient
 from svcpath_lab.netns.pki import Authority
+from tests.fixtures.looped import looped
 from tests.live.conftest import NAMESPACE, Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120, func_only=True)]
@@ -61,7 +61,7 @@ def whoami(chosen: Access) -> str:
         finally:
             await client.close()
 
-    return asyncio.run(asked())
+    return looped(asked())
 
 
 def plugin(tmp_path: Path, status: dict[str, str], version: str = "v1", code: int = 0) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def test_a_token_file_is_read_again_when_it_rotates(lab: Lab, tmp_path: Path) ->
         finally:
             await client.close()
 
-    assert asyncio.run(asked()) == ACCOUNT
+    assert looped(asked()) == ACCOUNT
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
