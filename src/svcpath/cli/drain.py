@@ -130,10 +130,10 @@ def watch(
         list[str] | None, Option("--sample", help="What to sample: KIND=RATE, http://HOST/PATH; several times.")
     ] = None,
 ) -> int:
+    import contextlib
     import signal
     import threading
 
-    from svcpath.cli.rollout import home
     from svcpath.drain import kube
     from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
@@ -151,17 +151,18 @@ def watch(
         raise UsageError(f"target {target!r}: give svc/NAME or deploy/NAME")
     if bool(sample_from) != bool(sample):
         raise UsageError("--sample-from and --sample belong together")
-    namespace = (namespace or "default") if api_url else home(namespace, context, kubeconfig)
-    access = Access(context=context, kubeconfig=kubeconfig)
-    cluster = None if api_url else ClusterTransport(access)
+    cluster = None if api_url else ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
     transport: Transport = cluster or HttpTransport(api_url)
-    addresses = kube.frontends(cluster, namespace, kind, name) if cluster is not None else frozenset()
+    namespace = namespace or (cluster.namespace if cluster is not None else "default")
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     try:
-        with recording(
-            db, transport, namespace, commands=cluster, addresses=addresses, interval=interval, say=_say
-        ) as under_way:
+        with contextlib.ExitStack() as end:
+            end.callback(transport.close)
+            addresses = kube.frontends(cluster, namespace, kind, name) if cluster is not None else frozenset()
+            under_way = end.enter_context(
+                recording(db, transport, namespace, commands=cluster, addresses=addresses, interval=interval, say=_say)
+            )
             under_way.store.set_meta("target", f"{namespace}/{target}")
             if sample and cluster is not None:
                 chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))

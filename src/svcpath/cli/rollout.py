@@ -39,10 +39,11 @@ def wait(
     kind, slash, name = target.partition("/")
     if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
-    namespace = home(namespace, context, kubeconfig)
     cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
     try:
-        found = rollout.wait(cluster, namespace, name, timeout=timeout, say=lambda text: click.echo(text, err=True))
+        found = rollout.wait(
+            cluster, namespace or cluster.namespace, name, timeout=timeout, say=lambda text: click.echo(text, err=True)
+        )
     finally:
         cluster.close()
     if not found.over or found.reported is None or found.pods_gone is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from svcpath.drain.transport import Expired, WatchCut
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Attached, Executed
-from svcpath.evidence.sources.own_loop import OwnLoop
+from svcpath.evidence.sources.own_loop import LoopThread
 
 T = TypeVar("T")
 #: Seconds for one request, with a second try.
@@ -28,9 +27,7 @@ class ClusterTransport:
     """A Transport over a KubeClient. Raises SourceUnavailable or UsageError where there is no cluster."""
 
     def __init__(self, access: Access) -> None:
-        self._loop = OwnLoop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="cluster client", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("cluster client")
         self._client = KubeClient(access)
         self._streams: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -41,10 +38,15 @@ class ClusterTransport:
             raise
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._loop.is_closed():
+        if self._thread.closed:
             work.close()
             raise SourceUnavailable("the recording has ended")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._thread.run(work)
+
+    @property
+    def namespace(self) -> str:
+        """The context's."""
+        return self._client.namespace
 
     def get(self, path: str) -> bytes:
         self._client.extend(_REQUEST)
@@ -61,36 +63,35 @@ class ClusterTransport:
         return self._run(self._client.execute(namespace, pod, container, command, seconds=seconds))
 
     def stream(self, path: str) -> Iterator[bytes]:
-        lines: queue.SimpleQueue[bytes | ApiTrouble | None] = queue.SimpleQueue()
         if self._closed:
             raise WatchCut("the recording has ended")
-        task = self._run(self._begin(path, lines))
+        lines: queue.SimpleQueue[bytes | ApiTrouble | None] = queue.SimpleQueue()
+        task = self._run(self._begun(self._read(path, lines), lambda: lines.put(None)))
         try:
             while (line := lines.get()) is not None:
                 if isinstance(line, ApiTrouble):
                     raise (Expired if line.status == 410 else WatchCut)(str(line)) from line
                 yield line
         finally:
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(task.cancel)
+            self._thread.soon(task.cancel)
         raise WatchCut("the watch ended")
+
+    async def _read(self, path: str, lines: queue.SimpleQueue[bytes | ApiTrouble | None]) -> None:
+        try:
+            async for line in self._client.lines(path):
+                lines.put(line)
+        except ApiTrouble as error:
+            lines.put(error)
 
     def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> RemoteCommand:
         """Begin a command in a container, with its input open. Raises SourceUnavailable when it could not be started."""
         if self._closed:
             raise SourceUnavailable("the recording has ended")
-        received = Received()
-        task, attached = self._run(self._attach(namespace, pod, container, command, received))
-        return RemoteCommand(self._run, lambda: self._cancel(task), attached, received)
+        return self._run(self._started(namespace, pod, container, command))
 
-    def _cancel(self, task: asyncio.Task[None]) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(task.cancel)
-
-    async def _attach(
-        self, namespace: str, pod: str, container: str, command: Sequence[str], received: Received
-    ) -> tuple[asyncio.Task[None], Attached]:
+    async def _started(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> RemoteCommand:
         begun: asyncio.Future[Attached] = asyncio.get_running_loop().create_future()
+        received = Received()
 
         async def read() -> None:
             try:
@@ -105,32 +106,24 @@ class ClusterTransport:
                 if not begun.done():
                     begun.set_exception(error)
 
-        def ended(task: asyncio.Task[None]) -> None:
-            self._streams.discard(task)
+        def ended() -> None:
             received.end()
             if not begun.done():
                 begun.set_exception(SourceUnavailable("the recording has ended"))
 
-        task = asyncio.ensure_future(read())
-        self._streams.add(task)
-        task.add_done_callback(ended)
-        return task, await begun
+        task = await self._begun(read(), ended)
+        return RemoteCommand(self._run, lambda: self._thread.soon(task.cancel), await begun, received)
 
-    async def _begin(self, path: str, lines: queue.SimpleQueue[bytes | ApiTrouble | None]) -> asyncio.Task[None]:
-        async def read() -> None:
-            try:
-                async for line in self._client.lines(path):
-                    lines.put(line)
-            except ApiTrouble as error:
-                lines.put(error)
+    async def _begun(self, work: Coroutine[Any, Any, None], ended: Callable[[], None]) -> asyncio.Task[None]:
+        """A task that ``close`` ends; ``ended`` is called however it ends."""
 
-        def ended(task: asyncio.Task[None]) -> None:
+        def done(task: asyncio.Task[None]) -> None:
             self._streams.discard(task)
-            lines.put(None)
+            ended()
 
-        task = asyncio.ensure_future(read())
+        task = asyncio.ensure_future(work)
         self._streams.add(task)
-        task.add_done_callback(ended)
+        task.add_done_callback(done)
         if self._closed:
             task.cancel()
         return task
@@ -149,15 +142,7 @@ class ClusterTransport:
         if self._closed:
             return
         self._closed = True
-        try:
-            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(5)
-        except TimeoutError:
-            pass  # a server that does not even close is left to the end of the process
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(5)
-            if not self._thread.is_alive():
-                self._loop.close()
+        self._thread.close(self._shut())
 
     async def _shut(self) -> None:
         streams = list(self._streams)
@@ -165,7 +150,6 @@ class ClusterTransport:
             task.cancel()
         await asyncio.gather(*streams, return_exceptions=True)
         await self._client.close()
-        await self._loop.abort_connections()
 
 
 class RemoteCommand:

@@ -1,6 +1,5 @@
-"""How the drain talks to an API server: kubectl(1) with the user's own kubeconfig, or plain HTTP to a `kubectl proxy`.
-
-kubectl brings every kind of login a kubeconfig can name. Both transports give the same: a GET's body, and a watch's lines.
+"""What a recorder reads through: a GET's body and a watch's lines. ClusterTransport is one over the cluster client, HttpTransport
+one over plain HTTP to a `kubectl proxy`; kubectl(1) itself sets up and plays what is tried on a cluster.
 """
 
 from __future__ import annotations
@@ -8,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import re
 import socket
 import subprocess
 import threading
@@ -59,7 +57,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(slots=True)
 class KubectlTransport:
-    """kubectl get --raw, with the options that choose the cluster."""
+    """kubectl commands, with the options that choose the cluster."""
 
     options: Sequence[str] = ()
     program: str = "kubectl"
@@ -117,37 +115,6 @@ class KubectlTransport:
                 process.stdin.write(stdin)
                 process.stdin.close()
         return process
-
-    def get(self, path: str) -> bytes:
-        done = self.run("get", "--raw", path)
-        if done.returncode == 0:
-            return done.stdout
-        message = done.stderr.decode("utf-8", "replace").strip()
-        if "Expired" in message or "too old resource version" in message:
-            raise Expired(message)
-        raise SourceUnavailable(message.splitlines()[-1] if message else f"kubectl get --raw {path} failed")
-
-    def stream(self, path: str) -> Iterator[bytes]:
-        process = self.popen("get", "--raw", path)
-        try:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            yield from process.stdout
-            message = process.stderr.read().decode("utf-8", "replace")
-        except ValueError as error:  # closed from beside
-            raise WatchCut(str(error)) from error
-        finally:
-            end(process)
-            with self._lock, contextlib.suppress(ValueError):
-                self._open.remove(process)
-        if "Expired" in message or "too old resource version" in message:
-            raise Expired(message.strip())
-        raise WatchCut(message.strip() or "the watch ended")
-
-    def date(self) -> float | None:
-        done = self.run("get", "--raw", "/version", "-v=8")
-        match = re.search(rb"[Dd]ate: (\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT)", done.stderr)
-        return parsedate_to_datetime(match[1].decode()).timestamp() if match else None
 
     def close(self) -> None:
         """End every long-running command; new ones may be started after it."""

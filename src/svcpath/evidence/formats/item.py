@@ -8,6 +8,7 @@ import msgspec
 
 from svcpath.evidence.facts.need import Kind
 from svcpath.evidence.facts.text import Damaged, Harm, Unplaced
+from svcpath.plural import count
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -55,5 +56,5 @@ def not_understood(kind: str, lines: list[int], understood: int) -> list[Item]:
     if not lines:
         return []
     shown = ", ".join(str(number) for number in lines[:5]) + (", ..." if len(lines) > 5 else "")
-    why = f"{len(lines)} line{'s' if len(lines) > 1 else ''} not understood (line {shown})"
+    why = f"{count(len(lines), 'line')} not understood (line {shown})"
     return [damaged(kind, why, line=lines[0], read=f"{understood} of {understood + len(lines)} lines")]

@@ -8,10 +8,9 @@ allow it. Reading only: no request but GETs and, unless execs are forbidden, exe
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 
@@ -29,10 +28,9 @@ from svcpath.evidence.sources.kube_client import Access, ApiTrouble, Call, KubeC
 from svcpath.evidence.sources.kube_objects import RESOURCES, ObjectReader, server_version
 from svcpath.evidence.sources.node import NodeReader
 from svcpath.evidence.sources.node_looks import Agent
-from svcpath.evidence.sources.own_loop import OwnLoop
+from svcpath.evidence.sources.own_loop import LoopThread
 from svcpath.evidence.sources.rights import AccessAnswer
 
-T = TypeVar("T")
 Observed = Observation[Any]
 
 
@@ -54,12 +52,10 @@ class ClusterSource:
         self.access = access or Access()
         self.options = options or Options()
         self.version = ""
-        self._loop = OwnLoop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="svcpath-cluster", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("svcpath-cluster")
         self._open = True
         try:
-            self._client = self._run(self._start())
+            self._client = self._thread.run(self._start())
         except BaseException:
             self.close()
             raise
@@ -99,15 +95,7 @@ class ClusterSource:
         if not self._open:
             return
         self._open = False
-        try:
-            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(5)
-        except TimeoutError:
-            pass  # a server that does not even close is left to the end of the process
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(5)
-            if not self._thread.is_alive():
-                self._loop.close()
+        self._thread.close(self._shut())
 
     async def _shut(self) -> None:
         mine = asyncio.current_task()
@@ -118,12 +106,11 @@ class ClusterSource:
         client = getattr(self, "_client", None)
         if client is not None:
             await client.close()
-        await self._loop.abort_connections()
 
     # --- Source -----------------------------------------------------------------------------------------------------
 
     def observe(self, needs: Sequence[Need]) -> Sequence[tuple[Observed, ...]]:
-        return self._run(self._observe(needs))
+        return self._thread.run(self._observe(needs))
 
     async def _observe(self, needs: Sequence[Need]) -> list[tuple[Observed, ...]]:
         return list(await asyncio.gather(*(self._meet(need) for need in needs)))
@@ -165,7 +152,7 @@ class ClusterSource:
             self.must_have(space, name, request.container)
 
     def expect(self, needs: Sequence[Need], then: Then | None = None) -> None:
-        asyncio.run_coroutine_threadsafe(self._ahead.begin(needs, then), self._loop)
+        self._thread.begin(self._ahead.begin(needs, then))
 
     def must_have(self, namespace: str, pod: str, container: str = "") -> None:
         """Raises UnknownTarget for a Pod that is not there, or that has no such container."""
@@ -182,15 +169,15 @@ class ClusterSource:
 
     def rights(self, namespace: str, client_namespace: str = "") -> tuple[AccessAnswer, ...]:
         """What the current account may do of all that a diagnosis in ``namespace`` uses."""
-        return self._run(rights.ask(self._client, rights.rights(namespace, client_namespace)))
+        return self._thread.run(rights.ask(self._client, rights.rights(namespace, client_namespace)))
 
     def agents(self) -> tuple[Agent, ...]:
         """The Pods through which nodes are looked at."""
-        return self._run(self._nodes.agents())
+        return self._thread.run(self._nodes.agents())
 
     def forget_nodes(self) -> None:
         """Look at nodes again from now on: a table that was read before a failure does not show it."""
-        self._loop.call_soon_threadsafe(self._nodes.forget)
+        self._thread.soon(self._nodes.forget)
 
     @property
     def namespace(self) -> str:
@@ -223,9 +210,6 @@ class ClusterSource:
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(self._client.calls)
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 def _unusable(error: ApiTrouble, context: str) -> SourceUnavailable:

@@ -234,7 +234,7 @@ class KubeClient:
             ) as socket:
                 yield Attached(socket)
         except aiohttp.WSServerHandshakeError as error:
-            raise ApiTrouble(_message(error.status, b""), status=error.status) from error
+            raise _not_begun(error.status) from error
         except (aiohttp.ClientError, OSError) as error:
             raise ApiTrouble(f"the exec stream broke: {_short(error)}") from error
 
@@ -277,11 +277,7 @@ class KubeClient:
             late = Trouble(Reason.UNREACHED, f"the command did not end in {seconds:.0f} s")
             return stream.ended(late, late=True)
         except aiohttp.WSServerHandshakeError as error:
-            words, reason = _message(error.status, b""), None
-            if error.status in (500, 502, 503, 504):
-                words += ": it does not reach the kubelet of the Pod's node, or the kubelet could not start the command"
-                reason = Reason.UNREACHED
-            raise ApiTrouble(words, reason, status=error.status) from error
+            raise _not_begun(error.status) from error
         except aiohttp.ClientError as error:
             if stream.started:
                 return stream.ended(Trouble(Reason.FAILED, f"the exec stream broke: {_short(error)}"))
@@ -339,6 +335,15 @@ def _exec(
     if container:
         query.append(("container", container))
     return f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(pod)}/exec", query
+
+
+def _not_begun(status: int) -> ApiTrouble:
+    """An exec that the API server answered with an HTTP status."""
+    words, reason = _message(status, b""), None
+    if status in (500, 502, 503, 504):
+        words += ": it does not reach the kubelet of the Pod's node, or the kubelet could not start the command"
+        reason = Reason.UNREACHED
+    return ApiTrouble(words, reason, status=status)
 
 
 async def _bounded(response: Any, path: str) -> bytes:
