@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import tempfile
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from svcpath.errors import CertificateRefused, SourceUnavailable, UsageError
 from svcpath.evidence.sources.credentials import Certificate, Credentials
 from svcpath.evidence.sources.kubeconfig import Cluster, decoded
+from svcpath.evidence.sources.proxies import from_environment
 
 if TYPE_CHECKING:
     import aiohttp
@@ -98,10 +99,7 @@ def show(context: ssl.SSLContext, certificate: Certificate) -> None:
 
 def proxy_of(cluster: Cluster) -> str:
     """The kubeconfig's proxy, else the environment's, "" for none. Raises SourceUnavailable for one of another kind."""
-    url = urlsplit(cluster.server)
-    proxy = cluster.proxy_url
-    if not proxy and not urllib.request.proxy_bypass_environment(url.hostname or ""):  # type: ignore[attr-defined]
-        proxy = urllib.request.getproxies_environment().get(url.scheme, "")
+    proxy = cluster.proxy_url or from_environment(cluster.server, os.environ)
     if proxy and urlsplit(proxy).scheme not in ("http", "https"):
         raise SourceUnavailable(
             f"the proxy {proxy} is neither http nor https: give such a one as proxy-url, or forward a port"
