@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from svcpath.cli.rollout import home
-from svcpath.drain.cluster import ClusterTransport
+from svcpath.drain.cluster import ClusterTransport, Expired, WatchCut
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
-from svcpath.drain.transport import Expired, WatchCut
 from svcpath.errors import SourceUnavailable, UsageError
-from svcpath.evidence.sources.kube_client import Access
+from svcpath.evidence.sources.kube_client import Access, ApiTrouble
 from tests.drain.test_recorder import _until, _versions, serving
 from tests.fixtures.scripted_api import Script, play
 
@@ -96,7 +96,25 @@ def test_a_silent_watch_ends_from_beside(tmp_path: Path) -> None:
 
 
 def test_the_contexts_namespace_counts_where_none_is_given(tmp_path: Path) -> None:
-    path = access(tmp_path, "http://127.0.0.1:1", "prod").kubeconfig
-    assert (home("", "", path), home("shop", "", path)) == ("prod", "shop")
+    chosen = access(tmp_path, "http://127.0.0.1:1", "prod")
+    with contextlib.closing(ClusterTransport(chosen)) as cluster:
+        assert cluster.namespace == "prod"
     with pytest.raises(UsageError, match="no context"):
-        home("", "there", path)
+        ClusterTransport(msgspec.structs.replace(chosen, context="there"))
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8001", "https://127.0.0.1:8001", "http://", "http://a:b", "http://[::1"])
+def test_an_address_that_can_be_no_kubectl_proxy_is_a_usage_error(url: str) -> None:
+    with pytest.raises(UsageError, match="--api-url"):
+        ClusterTransport(Access(api_url=url))
+
+
+def test_a_request_says_the_status_of_a_refusal_and_why_there_was_none(tmp_path: Path) -> None:
+    with serving(Script(4)) as server, contextlib.closing(ClusterTransport(access(tmp_path, server.url))) as cluster:
+        with pytest.raises(ApiTrouble) as refused:
+            cluster.request("DELETE", "/api/v1/namespaces/shop/pods/nope")
+        assert refused.value.status >= 400
+    with contextlib.closing(ClusterTransport(Access(api_url="http://127.0.0.1:9"))) as cluster:
+        with pytest.raises(ApiTrouble, match="can't be reached") as unanswered:
+            cluster.request("GET", "/version")
+        assert unanswered.value.status == 0

@@ -14,21 +14,23 @@ from pathlib import Path
 
 import pytest
 
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.load import is_database, load
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import ObjectState, Store
-from svcpath.drain.transport import HttpTransport
 from svcpath.errors import FormatError, SourceUnavailable
+from svcpath.evidence.sources.kube_client import Access
 from tests.fixtures.running_server import running
 from tests.fixtures.scripted_api import Script, Server, play
 
 RECORD = """
 import sys
 from pathlib import Path
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
-from svcpath.drain.transport import HttpTransport
-recorder = DrainRecorder(HttpTransport(sys.argv[1]), Store(Path(sys.argv[2])), "shop", ["pods"])
+from svcpath.evidence.sources.kube_client import Access
+recorder = DrainRecorder(ClusterTransport(Access(api_url=sys.argv[1])), Store(Path(sys.argv[2])), "shop", ["pods"])
 recorder.start()
 print("recording", flush=True)
 recorder.stop.wait()
@@ -71,7 +73,7 @@ def test_cut_watches_leave_neither_gap_nor_duplicate(tmp_path: Path) -> None:
         script.change()
     with serving(script) as server:
         store = Store(tmp_path / "drain.db")
-        recorder = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
+        recorder = DrainRecorder(ClusterTransport(Access(api_url=server.url)), store, "shop", ["pods"])
         recorder.start()
         first = script.version
         play(script, 300, 0.002).join()
@@ -90,12 +92,12 @@ def test_an_expired_version_is_listed_anew_and_the_gap_is_said(tmp_path: Path) -
     path = tmp_path / "drain.db"
     with serving(script) as server:
         store = Store(path)
-        recorder = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
+        recorder = DrainRecorder(ClusterTransport(Access(api_url=server.url)), store, "shop", ["pods"])
         recorder.start()
         recorder.close()
         for _ in range(40):
             script.change()
-        again = DrainRecorder(HttpTransport(server.url), store, "shop", ["pods"])
+        again = DrainRecorder(ClusterTransport(Access(api_url=server.url)), store, "shop", ["pods"])
         again.start()
         _until(path, script.version)
         again.close()

@@ -5,6 +5,7 @@ Fewer cells of the grid: SVCPATH_GRID_CELLS=12. All scenarios in both modes are 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -14,11 +15,13 @@ from typing import Any
 import pytest
 
 from svcpath.cli.app import run
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.endurance import LoadPlan, endure
 from svcpath.drain.grid.cells import CELLS
 from svcpath.drain.grid.compare import GridRow, compare
 from svcpath.drain.grid.measure import measure
-from svcpath.drain.transport import KubectlTransport
+from svcpath.drain.kube import Api
+from svcpath.evidence.sources.kube_client import Access
 from svcpath_lab import home as homes
 from svcpath_lab import labs
 from tests.live.conftest import Lab
@@ -34,8 +37,8 @@ def _said(text: str) -> None:
 
 
 @pytest.fixture
-def kubectl(lab: Lab) -> KubectlTransport:
-    return KubectlTransport(["--kubeconfig", lab.kubeconfig], str(lab.kubectl.program))
+def access(lab: Lab) -> Access:
+    return Access(kubeconfig=lab.kubeconfig)
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_a_load_balancer_removes_a_node_late_and_a_short_hook_does_not_last(
 
 
 def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
-    kubectl: KubectlTransport, image: str, say_in_summary: Callable[[str], None]
+    access: Access, image: str, say_in_summary: Callable[[str], None]
 ) -> None:
     import random
 
@@ -83,7 +86,8 @@ def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
     cells = [CELLS[place] for place in places]
 
     def measured(chosen: list[Any]) -> list[GridRow]:
-        found = measure(kubectl, chosen, image, _said)
+        with contextlib.closing(ClusterTransport(access)) as cluster:
+            found = measure(Api(cluster), chosen, image, _said)
         return [compare(cell, found[cell.name], image) for cell in chosen]
 
     rows = measured(cells)
@@ -103,12 +107,12 @@ def test_the_clock_of_one_deletion_says_what_clients_and_servers_log(
 
 
 def test_a_recording_under_load_lacks_no_connection_that_a_server_logged(
-    kubectl: KubectlTransport, image: str, tmp_path: Path, say_in_summary: Callable[[str], None]
+    access: Access, image: str, tmp_path: Path, say_in_summary: Callable[[str], None]
 ) -> None:
-    found = endure(kubectl, image, LoadPlan(200, 20, 4), tmp_path / "load.db", _said)
+    found = endure(access, image, LoadPlan(200, 20, 4), tmp_path / "load.db", _said)
     say_in_summary(
         f"drain recorder: {found.recorded} of {found.announced} connections, {found.replaced} Pods replaced, "
-        f"{found.cores_with_kubectl} cores (1,000 a second: make drain-load)"
+        f"{found.cores} cores (1,000 a second: make drain-load)"
     )
     assert (found.recorded, found.announced) == (4000, 4000)
     assert (found.duplicated, found.lost, found.unlogged, found.lost_pods) == (0, 0, 0, 0)

@@ -177,7 +177,6 @@ def drain() -> DrainContract:
         replaced=1,
         lost_pods=0,
         cores=0.1,
-        cores_with_kubectl=0.2,
         outcomes={"ok": 3, "refused": 1},
     )
     return DrainContract(schema=DRAIN, facts={"svcpath": "0"}, scenarios=played, cells=cells, loads=(load,))

@@ -16,7 +16,6 @@ def practice_cluster(name: str) -> PracticeCluster:
     return PracticeCluster(
         kubeconfig=kubectl.kubeconfig,
         context=kubectl.context,
-        program=kubectl.program,
         image=provider.images["tools"],
         outside=provider.outside() if isinstance(provider, NetnsProvider) else None,
         facts=machine_facts(provider, (place.read_spec().proxy_mode,)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -77,10 +78,10 @@ def budget(
     verbose: Annotated[bool, Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
-    from svcpath.cli.rollout import cluster_options, home
-    from svcpath.drain import kube
+    from svcpath.drain.around import around
+    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.load import is_database, load
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.evidence.sources.kube_client import Access
     from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import measured
@@ -100,10 +101,11 @@ def budget(
         raise UsageError("give files, or one workload of the cluster as KIND/NAME, not both")
     source: ManifestSource | ManifestBytes
     if targets:
-        kubectl = KubectlTransport(cluster_options(context, kubeconfig))
-        space = home(namespace, context, kubeconfig)
-        source = ManifestBytes({f"{targets[0]}.json": kube.around(kubectl, space, str(targets[0]))})
-        workload = workload or targets[0].name
+        kind, name = targets[0].parts
+        with contextlib.closing(ClusterTransport(Access(context=context, kubeconfig=kubeconfig))) as cluster:
+            found_there = around(cluster, namespace or cluster.namespace, kind, name)
+        source = ManifestBytes({f"{kind}/{name}.json": found_there})
+        workload = workload or name
     else:
         files = [path for path in paths if path not in databases]
         if Path("-") in files and len(files) > 1:
@@ -134,38 +136,8 @@ def budget(
     return ExitCode.GOOD
 
 
-#: How a workload of a cluster is named.
-_KINDS = frozenset(
-    [
-        "deploy",
-        "deployment",
-        "deployments",
-        "sts",
-        "statefulset",
-        "statefulsets",
-        "ds",
-        "daemonset",
-        "daemonsets",
-        "job",
-        "jobs",
-        "cj",
-        "cronjob",
-        "cronjobs",
-        "po",
-        "pod",
-        "pods",
-        "rollout",
-        "rollouts",
-        "rs",
-        "replicaset",
-        "replicasets",
-        "rc",
-        "replicationcontroller",
-        "replicationcontrollers",
-    ]
-)
-
-
 def _is_target(path: Path) -> bool:
     """deploy/NAME, and no file or folder of that name."""
-    return len(path.parts) == 2 and path.parts[0].lower() in _KINDS and not path.exists()
+    from svcpath.drain.around import WORKLOADS
+
+    return len(path.parts) == 2 and path.parts[0].lower() in WORKLOADS and not path.exists()

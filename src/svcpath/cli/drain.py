@@ -137,7 +137,6 @@ def watch(
     from svcpath.drain import kube
     from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
-    from svcpath.drain.transport import HttpTransport, Transport
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
     from svcpath.evidence.sources.kube_client import Access
@@ -151,20 +150,21 @@ def watch(
         raise UsageError(f"target {target!r}: give svc/NAME or deploy/NAME")
     if bool(sample_from) != bool(sample):
         raise UsageError("--sample-from and --sample belong together")
-    cluster = None if api_url else ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
-    transport: Transport = cluster or HttpTransport(api_url)
-    namespace = namespace or (cluster.namespace if cluster is not None else "default")
+    if sample and api_url:
+        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
+    cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig, api_url=api_url))
+    namespace = namespace or cluster.namespace
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     try:
         with contextlib.ExitStack() as end:
-            end.callback(transport.close)
-            addresses = kube.frontends(cluster, namespace, kind, name) if cluster is not None else frozenset()
+            end.callback(cluster.close)
+            addresses = frozenset[str]() if api_url else kube.frontends(cluster, namespace, kind, name)
             under_way = end.enter_context(
-                recording(db, transport, namespace, commands=cluster, addresses=addresses, interval=interval, say=_say)
+                recording(db, cluster, namespace, addresses=addresses, interval=interval, say=_say)
             )
             under_way.store.set_meta("target", f"{namespace}/{target}")
-            if sample and cluster is not None:
+            if sample:
                 chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))
                 under_way.samplers.append(begin(cluster, under_way.store, chosen, whole.text()))
             _say(f"recording {target} into {db}; Ctrl-C ends it")

@@ -84,7 +84,6 @@ def run(
     from svcpath.drain import play
     from svcpath.drain.endurance import LoadPlan
     from svcpath.drain.scenarios import SCENARIOS
-    from svcpath.drain.transport import KubectlTransport
     from svcpath.evidence.sources.kube_client import Access
     from svcpath.reports.drain import SCHEMA, DrainContract
     from svcpath.reports.report import encode
@@ -99,8 +98,6 @@ def run(
     if scenario not in known:
         raise UsageError(f"--scenario {scenario!r}: give {', '.join(known)}")
     made = practice_cluster(lab)
-    options = ["--kubeconfig", str(made.kubeconfig), *(["--context", made.context] if made.context else [])]
-    kubectl = KubectlTransport(options, str(made.program))
     access = Access(context=made.context or "", kubeconfig=str(made.kubeconfig))
     image, outside = made.image, made.outside
     say = progress()
@@ -108,9 +105,9 @@ def run(
     report = DrainContract(
         schema=SCHEMA,
         facts=made.facts,
-        scenarios=play.scenarios(kubectl, access, image, chosen, say, outside, named) if chosen else (),
-        cells=play.grid(kubectl, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
-        loads=play.load(kubectl, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
+        scenarios=play.scenarios(access, image, chosen, say, outside, named) if chosen else (),
+        cells=play.grid(access, image, say, _drawn(cells, seed)) if scenario == "grid" else (),
+        loads=play.load(access, image, LoadPlan(rate, seconds, pods), say) if scenario == "load" else (),
     )
     output.write(wanted, lambda: document(report), lambda: encode(report), lambda: page(report))
     return ExitCode.BAD if not report.right else ExitCode.GOOD if report.whole else ExitCode.UNDECIDED

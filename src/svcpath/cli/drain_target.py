@@ -17,10 +17,9 @@ from svcpath.cli.exits import ExitCode
 from svcpath.errors import UsageError
 
 if TYPE_CHECKING:
-    from svcpath.drain.kube import Api
+    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.questions import Answered
     from svcpath.drain.target import Action, Look
-    from svcpath.drain.transport import KubectlTransport, Transport
 
 #: Scenarios that can be begun on a user's workload, and what begins them.
 _BEGINS = {"2": "delete", "3": "delete", "7": "restart", "all": "restart"}
@@ -46,10 +45,11 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def run(wanted: Wanted) -> int:
-    from svcpath.cli.rollout import cluster_options, home
+    from svcpath.drain.cluster import ClusterTransport
+    from svcpath.drain.kube import Api
     from svcpath.drain.target import Action, follow, look
     from svcpath.drain.target import act as begin
-    from svcpath.drain.transport import KubectlTransport
+    from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = wanted.target.partition("/")
     if not slash or not name or kind.lower() not in ("deploy", "deployment", "deployments"):
@@ -64,17 +64,17 @@ def run(wanted: Wanted) -> int:
         )
     if wanted.db.exists():
         raise UsageError(f"{wanted.db} is there already: give another file with --db")
-    namespace = (
-        (wanted.namespace or "default") if wanted.api_url else home(wanted.namespace, wanted.context, wanted.kubeconfig)
-    )
-    wanted = msgspec.structs.replace(wanted, namespace=namespace)
+    if wanted.sample and wanted.api_url:
+        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
     action = Action(_BEGINS[wanted.scenario]) if wanted.act else None
-    kubectl = None if wanted.api_url else KubectlTransport(cluster_options(wanted.context, wanted.kubeconfig))
-    with _api(wanted, kubectl) as api, _ended() as ended:
+    access = Access(context=wanted.context, kubeconfig=wanted.kubeconfig, api_url=wanted.api_url)
+    with contextlib.closing(ClusterTransport(access)) as cluster, _ended() as ended:
+        wanted = msgspec.structs.replace(wanted, namespace=wanted.namespace or cluster.namespace)
+        api = Api(cluster)
         found = look(api, wanted.namespace, name)
         if action is not None:
             _confirm(found, action, wanted)
-        with _recording(wanted, kubectl, api, kind, name):
+        with _recording(wanted, cluster, kind, name):
             if action is not None:
                 begin(api, found, action)
                 _say("done; watching until it is over")
@@ -100,36 +100,16 @@ def _ended() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def _api(wanted: Wanted, kubectl: KubectlTransport | None) -> Iterator[Api]:
+def _recording(wanted: Wanted, cluster: ClusterTransport, kind: str, name: str) -> Iterator[None]:
     from svcpath.drain import kube
-
-    if kubectl is None:
-        yield kube.Api.at(wanted.api_url)
-    else:
-        with kube.api(kubectl) as api:
-            yield api
-
-
-@contextlib.contextmanager
-def _recording(wanted: Wanted, kubectl: KubectlTransport | None, api: Api, kind: str, name: str) -> Iterator[None]:
-    from svcpath.drain import kube
-    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.sampler import whole
     from svcpath.drain.watch import Sampling, recording
     from svcpath.drain.watch import sample as begin
-    from svcpath.evidence.sources.kube_client import Access
 
-    if wanted.sample and kubectl is None:
-        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
-    access = Access(context=wanted.context, kubeconfig=wanted.kubeconfig)
-    cluster = None if kubectl is None else ClusterTransport(access)
-    transport: Transport = cluster or api.transport()
-    addresses = frozenset[str]() if cluster is None else kube.frontends(cluster, wanted.namespace, kind, name)
-    with recording(
-        wanted.db, transport, wanted.namespace, commands=cluster, addresses=addresses, say=_say
-    ) as under_way:
+    addresses = frozenset[str]() if wanted.api_url else kube.frontends(cluster, wanted.namespace, kind, name)
+    with recording(wanted.db, cluster, wanted.namespace, addresses=addresses, say=_say) as under_way:
         under_way.store.set_meta("target", f"{wanted.namespace}/{wanted.target}")
-        if wanted.sample and cluster is not None:
+        if wanted.sample:
             pod = wanted.sample_from.removeprefix("pod/")
             chosen = Sampling(wanted.namespace, pod, wanted.container, tuple(wanted.sample))
             intake = begin(cluster, under_way.store, chosen, whole.text())

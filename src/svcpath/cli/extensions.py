@@ -34,7 +34,6 @@ class PracticeCluster:
 
     kubeconfig: Path
     context: str
-    program: Path  #: kubectl
     image: str
     outside: Outside | None
     facts: dict[str, str]

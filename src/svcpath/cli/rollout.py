@@ -60,20 +60,3 @@ def wait(
     gone = found.connections_gone if found.connections_gone is not None else found.pods_gone
     click.echo(f"connections to old Pods: at most {found.most_connections}, none since {gone:.1f} s")
     return ExitCode.GOOD
-
-
-def cluster_options(context: str, kubeconfig: str) -> tuple[str, ...]:
-    """kubectl's options that choose the cluster."""
-    chosen: list[str] = []
-    if kubeconfig:
-        chosen += ["--kubeconfig", kubeconfig]
-    if context:
-        chosen += ["--context", context]
-    return tuple(chosen)
-
-
-def home(namespace: str, context: str, kubeconfig: str) -> str:
-    """The namespace that is meant: the context's where none is given. Raises UsageError, SourceUnavailable."""
-    from svcpath.evidence.sources.kubeconfig import login
-
-    return namespace or login(kubeconfig, context).namespace

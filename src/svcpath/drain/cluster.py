@@ -1,6 +1,6 @@
-"""The drain's lists and watches through the cluster client of evidence/sources, which logs in as the kubeconfig says.
+"""All that a drain asks of a cluster, through the client of evidence/sources, which logs in as the kubeconfig says.
 
-The client lives on an event loop of its own thread; what is read here waits for it, so that followers stay plain threads.
+The client lives on an event loop of its own thread; who asks here waits for it, so that followers stay plain threads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from svcpath.drain.command import Received
-from svcpath.drain.transport import Expired, WatchCut
 from svcpath.errors import SourceUnavailable
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble, KubeClient
 from svcpath.evidence.sources.kube_exec import Attached, Executed
@@ -23,8 +22,19 @@ T = TypeVar("T")
 _REQUEST = 40.0
 
 
+class Expired(Exception):
+    """The resourceVersion is too old (HTTP 410): only a new list helps."""
+
+
+class WatchCut(Exception):
+    """The watch ended or could not be started; it can be taken up again where it was."""
+
+
 class ClusterTransport:
-    """A Transport over a KubeClient. Raises SourceUnavailable or UsageError where there is no cluster."""
+    """Requests, streams and commands. Raises SourceUnavailable or UsageError where there is no cluster.
+
+    Each method raises SourceUnavailable after ``close``, and ApiTrouble, which is one, for what the API server refused.
+    """
 
     def __init__(self, access: Access) -> None:
         self._thread = LoopThread("cluster client")
@@ -40,7 +50,7 @@ class ClusterTransport:
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._thread.closed:
             work.close()
-            raise SourceUnavailable("the recording has ended")
+            raise SourceUnavailable("the client is closed")
         return self._thread.run(work)
 
     @property
@@ -48,7 +58,13 @@ class ClusterTransport:
         """The context's."""
         return self._client.namespace
 
+    def request(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
+        """The body of one answer. ``kind`` is the body's Content-Type."""
+        self._client.extend(_REQUEST)
+        return self._run(self._client.request(method, path, (), body, kind))
+
     def get(self, path: str) -> bytes:
+        """The body of a GET, with a second try where a server is busy. Raises Expired for 410."""
         self._client.extend(_REQUEST)
         try:
             return self._run(self._client.get(path))
@@ -63,8 +79,9 @@ class ClusterTransport:
         return self._run(self._client.execute(namespace, pod, container, command, seconds=seconds))
 
     def stream(self, path: str) -> Iterator[bytes]:
+        """The lines of a watch, or of a log that is followed, until it ends. Raises WatchCut when it does, or Expired."""
         if self._closed:
-            raise WatchCut("the recording has ended")
+            raise WatchCut("the client is closed")
         lines: queue.SimpleQueue[bytes | ApiTrouble | None] = queue.SimpleQueue()
         task = self._run(self._begun(self._read(path, lines), lambda: lines.put(None)))
         try:
@@ -86,7 +103,7 @@ class ClusterTransport:
     def start(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> RemoteCommand:
         """Begin a command in a container, with its input open. Raises SourceUnavailable when it could not be started."""
         if self._closed:
-            raise SourceUnavailable("the recording has ended")
+            raise SourceUnavailable("the client is closed")
         return self._run(self._started(namespace, pod, container, command))
 
     async def _started(self, namespace: str, pod: str, container: str, command: Sequence[str]) -> RemoteCommand:
@@ -109,7 +126,7 @@ class ClusterTransport:
         def ended() -> None:
             received.end()
             if not begun.done():
-                begun.set_exception(SourceUnavailable("the recording has ended"))
+                begun.set_exception(SourceUnavailable("the client is closed"))
 
         task = await self._begun(read(), ended)
         return RemoteCommand(self._run, lambda: self._thread.soon(task.cancel), await begun, received)
@@ -129,6 +146,7 @@ class ClusterTransport:
         return task
 
     def date(self) -> float | None:
+        """The API server's clock in seconds since the epoch (whole seconds); None where it can't be read."""
         try:
             self.get("/version")
         except (SourceUnavailable, Expired):

@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from svcpath.drain import kube, workload
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.kube import Api
-from svcpath.drain.transport import KubectlTransport
 from svcpath.errors import SourceUnavailable
+from svcpath.evidence.sources.kube_client import Access
 from svcpath.reports.drain import LoadRecord
 
 SPACE = "svcpath-drain-load"
@@ -45,21 +46,21 @@ class LoadPlan:
     pods: int = 20
 
 
-def endure(kubectl: KubectlTransport, image: str, load: LoadPlan, db: Path, say: Callable[[str], None]) -> LoadRecord:
+def endure(access: Access, image: str, load: LoadPlan, db: Path, say: Callable[[str], None]) -> LoadRecord:
     """Deploy, sample, replace, and compare. Raises SourceUnavailable when the cluster does not play along."""
-    with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
+    with contextlib.closing(ClusterTransport(access)) as cluster, kube.namespace(api := Api(cluster), SPACE):
         client = kube.client_pod(SPACE, image)
         # What asks for no processor is served last, and a client that starves measures itself.
         client["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
-        kube.apply(kubectl, [kube.scripts_map(SPACE), client, *_workload(image, load.pods)])
+        api.create([kube.scripts_map(SPACE), client, *_workload(image, load.pods)])
         say(f"{load.pods} Pods are starting")
         api.ready_pods(SPACE, "app=drain-client", 1)
         api.ready_pods(SPACE, f"app={NAME}", load.pods)
-        with _logs(api) as logs, _recorder(kubectl, load, db) as recorder:
+        with _logs(api) as logs, _recorder(access, load, db) as recorder:
             _sampling(db, recorder.process)
             time.sleep(_LEAD)
             say("replacing every Pod")
-            kubectl.ok("-n", SPACE, "rollout", "restart", f"deployment/{NAME}")
+            api.restart(SPACE, NAME)
             recorder.finish(db, load.seconds * 4 + 60, lambda: _replaced(api, load.pods))
             alive = {pod["metadata"]["uid"] for pod in api.pods(SPACE, f"app={NAME}")}
             lines = logs.settled(60)
@@ -113,16 +114,15 @@ class _Recorder:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.begun = time.monotonic()
-        self.cores = (0.0, 0.0)
+        self.cores = 0.0
 
     def finish(self, db: Path, timeout: float, settled: Callable[[], bool]) -> None:
         """Waits for the sampler's end, then for ``settled``, ends the recorder as Ctrl-C does, and keeps its processor time.
 
         Raises SourceUnavailable.
         """
-        begun, over, announced, own = time.monotonic(), 0.0, False, 0.0
+        begun, over, announced = time.monotonic(), 0.0, False
         while True:
-            own = max(own, _processor_time(self.process.pid))
             now = time.monotonic()
             if not over and (_counted(db, "meta WHERE key LIKE 'sampler %'") or now > begun + timeout):
                 over = now
@@ -137,23 +137,14 @@ class _Recorder:
                 raise SourceUnavailable("the recorder did not end")
             time.sleep(0.2)
         took = time.monotonic() - self.begun
-        self.cores = (round(own / took, 3), round((usage.ru_utime + usage.ru_stime) / took, 3))
-
-
-def _processor_time(pid: int) -> float:
-    """Seconds of user and system time of the process itself; 0 when it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        self.cores = round((usage.ru_utime + usage.ru_stime) / took, 3)
 
 
 @contextlib.contextmanager
-def _recorder(kubectl: KubectlTransport, load: LoadPlan, db: Path) -> Iterator[_Recorder]:
+def _recorder(access: Access, load: LoadPlan, db: Path) -> Iterator[_Recorder]:
     words = [f"new={load.rate:g}", f"seconds={load.seconds:g}", "mark=1", "resolve=1", f"http://{NAME}/hostname"]
     chosen = [part for word in words for part in ("--sample", word)]
-    options = list(kubectl.options)
+    options = [f"--kubeconfig={access.kubeconfig}", *([f"--context={access.context}"] if access.context else [])]
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "svcpath", "drain", "watch", f"svc/{NAME}", "-n", SPACE, "--db", str(db)),
@@ -162,7 +153,6 @@ def _recorder(kubectl: KubectlTransport, load: LoadPlan, db: Path) -> Iterator[_
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PATH": f"{Path(kubectl.program).parent}:{os.environ.get('PATH', '')}"},
     )
     found = _Recorder(process)
     try:
@@ -231,9 +221,7 @@ def numbers(lines: Sequence[str]) -> list[int]:
     return [int(match) for line in lines if " accepted " in line for match in _ID.findall(line)]
 
 
-def compared(
-    load: LoadPlan, db: Path, logs: Mapping[str, Sequence[str]], alive: set[str], cores: tuple[float, float]
-) -> LoadRecord:
+def compared(load: LoadPlan, db: Path, logs: Mapping[str, Sequence[str]], alive: set[str], cores: float) -> LoadRecord:
     """The recording against the logs."""
     with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as found:
         rows = found.execute("SELECT detail, outcome FROM connections").fetchall()
@@ -269,7 +257,6 @@ def compared(
         sampler_waited=waited,
         replaced=sum(ended.values()),
         lost_pods=len(alive - ended.keys()) + sum(not gone and uid not in alive for uid, gone in ended.items()),
-        cores=cores[0],
-        cores_with_kubectl=cores[1],
+        cores=cores,
         outcomes=dict(Counter(outcome for _, outcome in rows)),
     )

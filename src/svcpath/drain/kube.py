@@ -1,26 +1,34 @@
-"""What the drain does to a cluster, through kubectl: apply, wait, follow logs, delete; and clean up after itself."""
+"""What the drain does to a cluster: make objects, wait, follow logs, delete; and clean up after itself."""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import importlib.resources
 import itertools
 import json
-import re
 import threading
 import time
-import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from svcpath.drain.cluster import ClusterTransport, Expired, WatchCut
 from svcpath.drain.sampler import whole
-from svcpath.drain.transport import HttpTransport, KubectlTransport, Transport, end
 from svcpath.errors import SourceUnavailable
+from svcpath.evidence.sources.kube_client import ApiTrouble
+from svcpath.evidence.sources.kube_objects import Resource
 
 #: Namespaces that the drain made carry this label and no other is ever deleted.
 LABEL = "svcpath.drain/made"
+_NAMESPACES = "/api/v1/namespaces"
+#: Kinds that the drain makes.
+_KINDS = {
+    "ConfigMap": Resource("configmaps"),
+    "Deployment": Resource("deployments", "apps"),
+    "Pod": Resource("pods"),
+    "Service": Resource("services"),
+}
 
 
 def script(name: str) -> str:
@@ -28,7 +36,7 @@ def script(name: str) -> str:
     return importlib.resources.files("svcpath.drain.scripts").joinpath(name).read_text()
 
 
-def frontends(cluster: Transport, space: str, kind: str, name: str) -> frozenset[str]:
+def frontends(cluster: ClusterTransport, space: str, kind: str, name: str) -> frozenset[str]:
     """The cluster addresses of a Service, or of the Services that select a Deployment's Pods.
 
     Raises SourceUnavailable when the target is not there.
@@ -47,42 +55,15 @@ def frontends(cluster: Transport, space: str, kind: str, name: str) -> frozenset
     return frozenset(ip for service in found for ip in service["spec"].get("clusterIPs") or () if ip != "None")
 
 
-def around(kubectl: KubectlTransport, space: str, target: str) -> bytes:
-    """A workload (KIND/NAME) and what stands around it in its namespace, as one List.
-
-    Raises SourceUnavailable when the workload or the API server is not there; kinds that the cluster does not serve or
-    the account may not list are left out.
-    """
-    found: list[Any] = [json.loads(kubectl.ok("-n", space, "get", target, "-o", "json"))]
-    gke = (
-        "backendconfigs.cloud.google.com",
-        "gcpbackendpolicies.networking.gke.io",
-        "healthcheckpolicies.networking.gke.io",
-    )
-    gateway = ("httproutes.gateway.networking.k8s.io", "gateways.gateway.networking.k8s.io")
-    scaling = ("horizontalpodautoscalers", "scaledobjects.keda.sh")
-    for kind in ("services", "poddisruptionbudgets", "ingresses", *scaling, *gateway, *gke):
-        done = kubectl.run("-n", space, "get", kind, "-o", "json")
-        if done.returncode == 0:
-            found.extend(json.loads(done.stdout).get("items") or ())
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": found}, indent=1).encode()
-
-
 @contextlib.contextmanager
-def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
+def namespace(api: Api, name: str) -> Iterator[None]:
     """A namespace of the drain's own, removed in the end whatever happens. One that is there already is refused."""
     made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {LABEL: "true"}}}
     deadline = time.monotonic() + 90
-    while True:
-        done = kubectl.run("create", "-f", "-", stdin=json.dumps(made).encode())
-        if done.returncode == 0:
-            break
-        found = kubectl.run("get", "namespace", name, "-o", "json")
-        if found.returncode != 0 and b"being deleted" in done.stderr and time.monotonic() < deadline:
+    while not _made(api, made):
+        metadata = _metadata(api, name)
+        if metadata is None:
             continue  # it went between the two calls
-        if found.returncode != 0:
-            raise SourceUnavailable(done.stderr.decode("utf-8", "replace").strip() or f"can't make namespace {name}")
-        metadata = json.loads(found.stdout)["metadata"]
         if (metadata.get("labels") or {}).get(LABEL) != "true":
             raise SourceUnavailable(f"namespace {name} is there already and not the drain's: choose another cluster")
         if "deletionTimestamp" not in metadata or time.monotonic() > deadline:
@@ -93,68 +74,52 @@ def namespace(kubectl: KubectlTransport, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        kubectl.close()
-        kubectl.run("delete", "namespace", name, "--wait=false", timeout=60)
+        api.call("DELETE", f"{_NAMESPACES}/{name}")
 
 
-def apply(kubectl: KubectlTransport, objects: Sequence[dict[str, Any]]) -> None:
-    body = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    kubectl.ok("apply", "-f", "-", stdin=json.dumps(body).encode(), timeout=180)
-
-
-@contextlib.contextmanager
-def api(kubectl: KubectlTransport) -> Iterator[Api]:
-    """`kubectl proxy` on a free port of 127.0.0.1, for many small calls."""
-    process = kubectl.popen("proxy", "--port=0")
+def _made(api: Api, made: dict[str, Any]) -> bool:
+    """False where a namespace of that name is there."""
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline().decode("utf-8", "replace")
-        match = re.search(r"127\.0\.0\.1:(\d+)", line)
-        if match is None:
-            assert process.stderr is not None
-            raise SourceUnavailable(
-                f"kubectl proxy did not start: {process.stderr.read(300).decode('utf-8', 'replace')}"
-            )
-        yield Api(int(match[1]))
-    finally:
-        end(process)
+        api.call("POST", _NAMESPACES, made)
+    except ApiTrouble as error:
+        if error.status == 409:
+            return False
+        raise
+    return True
+
+
+def _metadata(api: Api, name: str) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = api.call("GET", f"{_NAMESPACES}/{name}")["metadata"]
+    except ApiTrouble as error:
+        if error.status == 404:
+            return None
+        raise
+    return found
 
 
 class Api:
-    """Calls to the API server through `kubectl proxy`."""
+    """Calls to the API server, by what they are for."""
 
-    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self.port, self.host = port, host
-        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-    @classmethod
-    def at(cls, url: str) -> Api:
-        """Of a `kubectl proxy` that runs already. Raises SourceUnavailable."""
-        parsed = urllib.parse.urlsplit(url)
-        if parsed.scheme != "http" or not parsed.hostname:
-            raise SourceUnavailable(f"--api-url {url!r}: give the http address of a kubectl proxy")
-        return cls(parsed.port or 80, parsed.hostname)
-
-    def transport(self) -> HttpTransport:
-        return HttpTransport(self.url)
+    def __init__(self, cluster: ClusterTransport) -> None:
+        self.cluster = cluster
 
     def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
-        """One call; raises SourceUnavailable unless the answer is 2xx."""
-        status, text = self._ask(method, path, body, kind)
-        if status >= 300:
-            raise SourceUnavailable(f"{method} {path}: {status} {text[:200].decode('utf-8', 'replace')}")
-        return json.loads(text)
+        """One call. Raises ApiTrouble unless the answer is 2xx."""
+        return json.loads(self.cluster.request(method, path, None if body is None else json.dumps(body).encode(), kind))
 
-    def _ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": kind})
-            response = connection.getresponse()
-            return response.status, response.read()
-        except (OSError, http.client.HTTPException) as error:
-            raise SourceUnavailable(f"{method} {path}: {error}") from error
-        finally:
-            connection.close()
+    def create(self, objects: Sequence[dict[str, Any]]) -> None:
+        """Make objects of the kinds that a drain is played with. Raises ApiTrouble, also for one that is there."""
+        for made in objects:
+            self.call("POST", _KINDS[made["kind"]].path(made["metadata"]["namespace"]), made)
+
+    def restart(self, space: str, deployment: str) -> None:
+        """As `kubectl rollout restart` does."""
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        annotation = {"kubectl.kubernetes.io/restartedAt": stamp}
+        patch = {"spec": {"template": {"metadata": {"annotations": annotation}}}}
+        path = _KINDS["Deployment"].path(space, deployment)
+        self.call("PATCH", path, patch, "application/strategic-merge-patch+json")
 
     def pods(self, space: str, selector: str = "") -> list[dict[str, Any]]:
         query = f"?labelSelector={selector.replace('=', '%3D').replace(',', '%2C')}" if selector else ""
@@ -189,8 +154,13 @@ class Api:
                 raise SourceUnavailable(f"{len(left)} objects of {path} are still there after {timeout:g} s")
             time.sleep(0.3)
 
+    def clear(self, space: str) -> None:
+        """Deletes the namespace's Deployments and Services, with their Pods."""
+        for kind in ("Deployment", "Service"):
+            self.call("DELETE", _KINDS[kind].path(space))
+
     def follow_log(self, space: str, pod: str, container: str, on_line: Callable[[str], None]) -> threading.Thread:
-        """Calls ``each`` once with every line of a container's log, in a thread, until the container ends.
+        """Calls ``on_line`` once with every line of a container's log, in a thread, until the container ends.
 
         A log that stops while the container runs is asked for again and what was there is skipped: a kubelet ends it where
         its node has no inotify instance left, a proxy where it is cut.
@@ -211,25 +181,21 @@ class Api:
         return thread
 
     def _ended(self, space: str, pod: str, container: str) -> bool:
-        """Whether a container has ended, or its Pod is gone; not where the API server does not answer."""
+        """Whether a container has ended, or its Pod is gone, or the client is closed; not where the API server does
+        not answer."""
         try:
-            status, text = self._ask("GET", f"/api/v1/namespaces/{space}/pods/{pod}")
-            found = json.loads(text) if status == 200 else {}
-        except (SourceUnavailable, ValueError):
-            return False
-        kept = found.get("status", {})
-        for known in (*(kept.get("containerStatuses") or ()), *(kept.get("initContainerStatuses") or ())):
-            if known["name"] == container and "terminated" in known.get("state", {}):
-                return True
-        return status == 404
+            found = self.call("GET", f"{_NAMESPACES}/{space}/pods/{pod}").get("status", {})
+        except ApiTrouble as error:
+            return error.status == 404
+        except SourceUnavailable:
+            return True
+        statuses = (*(found.get("containerStatuses") or ()), *(found.get("initContainerStatuses") or ()))
+        return any(status["name"] == container and "terminated" in status.get("state", {}) for status in statuses)
 
     def _log(self, path: str) -> Iterator[str]:
         """The whole lines of a log, as far as it is given. A piece without an end of line is none, or an error's text."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=3600)
-        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
-            connection.request("GET", path)
-            response = connection.getresponse()
-            while response.status == 200 and (line := response.readline()).endswith(b"\n"):
+        with contextlib.suppress(WatchCut, Expired):
+            for line in self.cluster.stream(path):
                 yield line.decode("utf-8", "replace").rstrip("\n")
 
 

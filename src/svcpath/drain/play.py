@@ -13,11 +13,11 @@ from svcpath.drain.endurance import LoadPlan, endure
 from svcpath.drain.grid.cells import CELLS, GridCell
 from svcpath.drain.grid.compare import compare, record
 from svcpath.drain.grid.measure import measure
+from svcpath.drain.kube import Api
 from svcpath.drain.outside import Outside
 from svcpath.drain.scenarios import SCENARIOS, Scenario
 from svcpath.drain.scenarios.variant import ScenarioVariant
 from svcpath.drain.stage import DrainStage, ScenarioResult
-from svcpath.drain.transport import KubectlTransport
 from svcpath.evidence.sources.kube_client import Access
 from svcpath.reports.drain import CellRecord, LoadRecord, ScenarioRecord
 
@@ -25,21 +25,21 @@ SPACE = "svcpath-drain"
 
 
 def grid(
-    kubectl: KubectlTransport, image: str, say: Callable[[str], None], cells: Sequence[GridCell] = CELLS
+    access: Access, image: str, say: Callable[[str], None], cells: Sequence[GridCell] = CELLS
 ) -> tuple[CellRecord, ...]:
     """All cells at once; the model reads the manifests, the measured side the logs."""
-    found = measure(kubectl, cells, image, say)
+    with contextlib.closing(ClusterTransport(access)) as cluster:
+        found = measure(Api(cluster), cells, image, say)
     return tuple(record(compare(cell, found[cell.name], image)) for cell in cells)
 
 
-def load(kubectl: KubectlTransport, image: str, wanted: LoadPlan, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
+def load(access: Access, image: str, wanted: LoadPlan, say: Callable[[str], None]) -> tuple[LoadRecord, ...]:
     """The recorder under load; its recording is kept no longer than it is compared."""
     with tempfile.TemporaryDirectory(prefix="svcpath-load-") as folder:
-        return (endure(kubectl, image, wanted, Path(folder) / "load.db", say),)
+        return (endure(access, image, wanted, Path(folder) / "load.db", say),)
 
 
 def scenarios(
-    kubectl: KubectlTransport,
     access: Access,
     image: str,
     chosen: Sequence[int],
@@ -49,14 +49,10 @@ def scenarios(
 ) -> tuple[ScenarioRecord, ...]:
     """Each of the chosen scenarios in its variants (or those named), one after another."""
     records = []
-    with (
-        kube.namespace(kubectl, SPACE),
-        kube.api(kubectl) as api,
-        contextlib.closing(ClusterTransport(access)) as cluster,
-    ):
-        kube.apply(kubectl, [kube.scripts_map(SPACE), kube.client_pod(SPACE, image)])
+    with contextlib.closing(ClusterTransport(access)) as cluster, kube.namespace(api := Api(cluster), SPACE):
+        api.create([kube.scripts_map(SPACE), kube.client_pod(SPACE, image)])
         api.ready_pods(SPACE, "app=drain-client", 1)
-        stage = DrainStage(kubectl, api, cluster, SPACE, image, say, outside)
+        stage = DrainStage(api, SPACE, image, say, outside)
         for number in chosen:
             scenario = SCENARIOS[number]
             for variant in scenario.variants:
@@ -64,7 +60,7 @@ def scenarios(
                     continue
                 say(f"{number}. {scenario.title}, {variant.name}: {scenario.does}")
                 found = scenario.run(stage, variant)
-                kubectl.run("-n", SPACE, "delete", "deployments,services", "--all", "--wait=false")
+                api.clear(SPACE)
                 records.append(_record(scenario, variant, found))
     return tuple(records)
 

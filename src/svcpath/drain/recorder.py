@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from svcpath.drain.cluster import ClusterTransport, Expired, WatchCut
 from svcpath.drain.store import ObjectState, Store, WatchGap
-from svcpath.drain.transport import Expired, Transport, WatchCut
 from svcpath.errors import SourceUnavailable
 
 #: Resource -> API path of its collection in a namespace.
@@ -43,7 +43,7 @@ _BACKOFF = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 class Follower:
     """One resource's list and watch, until ``stop`` is set. ``ready`` is set once its first state is kept."""
 
-    transport: Transport
+    cluster: ClusterTransport
     store: Store
     resource: str
     namespace: str
@@ -88,12 +88,12 @@ class Follower:
 
     def _list(self, gap: WatchGap | None) -> str:
         wall, mono = time.time(), time.monotonic()
-        found = json.loads(self.transport.get(f"{self.path}?limit={_PAGE}"))
+        found = json.loads(self.cluster.get(f"{self.path}?limit={_PAGE}"))
         version = str(found["metadata"]["resourceVersion"])
         items = list(found.get("items") or ())
         while following := found["metadata"].get("continue"):
             query = urllib.parse.urlencode({"limit": _PAGE, "continue": following})
-            found = json.loads(self.transport.get(f"{self.path}?{query}"))
+            found = json.loads(self.cluster.get(f"{self.path}?{query}"))
             items.extend(found.get("items") or ())
         api_version, kind = _KINDS[self.resource]
         alive = self.store.alive(self.resource)
@@ -128,7 +128,7 @@ class Follower:
 
     def _watch(self, version: str) -> None:
         query = f"?watch=1&allowWatchBookmarks=true&resourceVersion={version}"
-        for line in self.transport.stream(self.path + query):
+        for line in self.cluster.stream(self.path + query):
             if self.stop.is_set():
                 return
             wall, mono = time.time(), time.monotonic()
@@ -172,20 +172,20 @@ class DrainRecorder:
     """Followers of several resources beside each other, into one store."""
 
     def __init__(
-        self, transport: Transport, store: Store, namespace: str, resources: Sequence[str] = tuple(RESOURCES)
+        self, cluster: ClusterTransport, store: Store, namespace: str, resources: Sequence[str] = tuple(RESOURCES)
     ) -> None:
-        self.transport = transport
+        self.cluster = cluster
         self.store = store
         self.stop = threading.Event()
         self.followers = [
-            Follower(transport, store, resource, namespace, self.stop, threading.Event()) for resource in resources
+            Follower(cluster, store, resource, namespace, self.stop, threading.Event()) for resource in resources
         ]
         self._threads: list[threading.Thread] = []
 
     def start(self, timeout: float = 60.0) -> None:
         """Begin, and wait until the first state of everything is kept. Raises SourceUnavailable."""
         before = time.time()
-        date = self.transport.date()
+        date = self.cluster.date()
         middle = (before + time.time()) / 2
         # HTTP dates have whole seconds: half a second is the middle of what it may be.
         self.store.begin(None if date is None else round(date + 0.5 - middle, 3))
@@ -201,7 +201,7 @@ class DrainRecorder:
 
     def close(self) -> None:
         self.stop.set()
-        self.transport.close()
+        self.cluster.close()
         for thread in self._threads:
             thread.join(10)
         self.store.end()

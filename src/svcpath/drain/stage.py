@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from svcpath.drain import kube, workload
-from svcpath.drain.cluster import ClusterTransport
+from svcpath.drain import workload
+from svcpath.drain.cluster import Expired, WatchCut
 from svcpath.drain.kube import Api
 from svcpath.drain.outside import Outside
 from svcpath.drain.sampler import whole
-from svcpath.drain.transport import Expired, KubectlTransport, WatchCut, end
 from svcpath.drain.watch import connection_of
 from svcpath.drain.workload import WorkloadStopping
 from svcpath.errors import FormatError, SourceUnavailable
+from svcpath.evidence.sources.kube_client import ApiTrouble
 from svcpath.models.drain.moments import SampledConnection
 
 
@@ -40,9 +41,7 @@ class DrainStage:
     """A cluster to play on. ``space`` is the drain's own namespace; ``outside`` a place outside the cluster where there is
     one."""
 
-    kubectl: KubectlTransport
     api: Api
-    cluster: ClusterTransport
     space: str
     image: str
     say: Callable[[str], None]
@@ -61,7 +60,7 @@ class DrainStage:
         """A Deployment with its Service, of the same name; returns its ready Pods."""
         spec = workload.pod_spec(self.image, stopping, probe=probe, server=server)
         made = workload.headless(name, self.space) if headless else workload.service(name, self.space)
-        kube.apply(self.kubectl, [workload.deployment(name, self.space, replicas, spec), made])
+        self.api.create([workload.deployment(name, self.space, replicas, spec), made])
         pods = self.api.ready_pods(self.space, f"app={name}", replicas)
         if not headless:
             self.answers(name)
@@ -71,24 +70,34 @@ class DrainStage:
         """Waits until the client's node carries connections to the Service: a new one takes kube-proxy a moment."""
         connect = f"import socket; socket.create_connection(({name!r}, 80), 2).close()"
         deadline = time.monotonic() + timeout
-        while self.kubectl.run("-n", self.space, "exec", "client", "--", "python3", "-c", connect).returncode != 0:
+        while not self.succeeds("client", "python3", "-c", connect):
             if time.monotonic() > deadline:
                 raise SourceUnavailable(f"Service {name} does not answer after {timeout:g} s")
             time.sleep(0.3)
 
     def sample(self, *words: str) -> SampledRows:
         """Begin to sample from the client Pod."""
-        process = self.kubectl.popen(
-            "-n", self.space, "exec", "client", "--", "python3", "-u", "/scripts/sampler.py", *words
-        )
-        return SampledRows(process, self)
+        return self.rows_of("python3", "-u", "/scripts/sampler.py", *words)
+
+    def rows_of(self, *command: str) -> SampledRows:
+        """Begin a command in the client Pod that prints rows as the sampler does."""
+        started = self.api.cluster.start(self.space, "client", "", command)
+        return SampledRows(started.lines(), started.close, self.say)
+
+    def succeeds(self, pod: str, *command: str) -> bool:
+        """Whether a command in a Pod was seen to end with 0."""
+        try:
+            return self.api.cluster.execute(self.space, pod, "", command, 60).code == 0
+        except ApiTrouble:
+            return False
 
     def sample_outside(self, *words: str) -> SampledRows:
         """Begin to sample from outside the cluster."""
         if self.outside is None:
             raise SourceUnavailable("this lab has no place outside the cluster")
         process = self.outside.popen("sampler", [sys.executable, "-I", "-S", "-u", "-c", whole.text(), *words])
-        return SampledRows(process, self)
+        assert process.stdout is not None
+        return SampledRows(process.stdout, lambda: _end(process), self.say)
 
     def delete(self, pod: dict[str, Any]) -> float:
         """Delete a Pod; returns when it was accepted."""
@@ -105,7 +114,7 @@ class DrainStage:
         ended: float | None = None
         while time.monotonic() < deadline:
             try:
-                for line in self.api.transport().stream(path):
+                for line in self.api.cluster.stream(path):
                     event = json.loads(line)
                     for status in event["object"].get("status", {}).get("containerStatuses") or ():
                         over = status.get("state", {}).get("terminated")
@@ -141,16 +150,15 @@ class DrainStage:
 class SampledRows:
     """Rows of a sampler as they come."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stage: DrainStage) -> None:
+    def __init__(self, lines: Iterable[bytes], close: Callable[[], None], say: Callable[[str], None]) -> None:
         self.rows: list[SampledConnection] = []
         self.late = 0
-        self._process, self._stage = process, stage
+        self._lines, self._close, self._say = lines, close, say
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in self._lines:
             try:
                 row = json.loads(line)
                 if row["kind"] == "end":
@@ -158,14 +166,14 @@ class SampledRows:
                     return
                 self.rows.append(connection_of(row))
             except (ValueError, KeyError, FormatError):
-                self._stage.say(f"the sampler sentence: {line[:100]!r}")
+                self._say(f"no line of a sampler: {line[:100]!r}")
 
     def wait(self, timeout: float = 120) -> list[SampledConnection]:
         """The rows once the sampler's time is over. Raises SourceUnavailable."""
         self._thread.join(timeout)
         if self._thread.is_alive():
             raise SourceUnavailable("the sampler did not end")
-        end(self._process)
+        self._close()
         return self.rows
 
     def first(self, timeout: float = 30) -> None:
@@ -173,6 +181,18 @@ class SampledRows:
         deadline = time.monotonic() + timeout
         while not self.rows and time.monotonic() < deadline:
             time.sleep(0.05)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Whatever state it is in; no pipe of it stays open."""
+    if process.poll() is None:
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 def failed(rows: Sequence[SampledConnection]) -> list[SampledConnection]:

@@ -1,6 +1,6 @@
 """A drain of a user's own Deployment: what would be deleted, what speaks against it, and when it is over.
 
-Everything goes through a `kubectl proxy`, so the account's own rights decide. Nothing is changed but by ``act``.
+The account's own rights decide. Nothing is changed but by ``act``.
 A delete goes past a PodDisruptionBudget (only evictions heed one), so the budget is looked at here.
 """
 
@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from svcpath.drain.kube import Api, is_ready
 from svcpath.drain.rollout import is_complete
 from svcpath.errors import SourceUnavailable, UnknownTarget
+from svcpath.evidence.sources.kube_client import ApiTrouble
 
 
 class Action(enum.Enum):
@@ -54,8 +54,8 @@ def look(api: Api, namespace: str, name: str) -> Look:
     """Raises UnknownTarget, SourceUnavailable."""
     try:
         deployment = api.call("GET", f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
-    except SourceUnavailable as error:
-        if " 404 " in str(error):
+    except ApiTrouble as error:
+        if error.status == 404:
             raise UnknownTarget(
                 f"no Deployment {name} in namespace {namespace}: kubectl -n {namespace} get deploy"
             ) from error
@@ -173,11 +173,7 @@ def act(api: Api, found: Look, action: Action) -> float:
         }
         api.call("DELETE", f"/api/v1/namespaces/{found.namespace}/pods/{victim['metadata']['name']}", options)
     else:
-        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        annotation = {"kubectl.kubernetes.io/restartedAt": stamp}
-        patch = {"spec": {"template": {"metadata": {"annotations": annotation}}}}
-        path = f"/apis/apps/v1/namespaces/{found.namespace}/deployments/{found.name}"
-        api.call("PATCH", path, patch, "application/strategic-merge-patch+json")
+        api.restart(found.namespace, found.name)
     return time.time()
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.command import PodCommand, PodCommands
 from svcpath.drain.planes import PlaneWatcher, watch_planes
 from svcpath.drain.recorder import DrainRecorder
 from svcpath.drain.store import Store
-from svcpath.drain.transport import Transport
 from svcpath.errors import FormatError, SourceUnavailable
 from svcpath.models.drain.moments import SampledConnection
 
@@ -139,24 +139,23 @@ class Recording:
 @contextlib.contextmanager
 def recording(
     path: Path,
-    transport: Transport,
+    cluster: ClusterTransport,
     namespace: str,
     *,
-    commands: PodCommands | None = None,
     addresses: frozenset[str] = frozenset(),
     interval: float = 0.2,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Recording]:
-    """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node, by
-    ``commands`` in the Pods of kube-proxy."""
+    """Record into ``path`` while the block runs. ``addresses`` are frontends whose backends are followed on every node, in
+    its Pod of kube-proxy."""
     store = Store(path)
     try:
-        recorder = DrainRecorder(transport, store, namespace)
+        recorder = DrainRecorder(cluster, store, namespace)
         recorder.start()
         planes: list[PlaneWatcher] = []
-        if commands is not None and addresses:
+        if addresses:
             try:
-                planes = watch_planes(commands, store, addresses, interval)
+                planes = watch_planes(cluster, store, addresses, interval)
             except SourceUnavailable as error:
                 say(f"node tables not observed: {error}")
             for watcher in planes:

@@ -81,8 +81,7 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     """The recorder against the servers' own logs. ``rate`` new connections a second for ``seconds`` while ``replaced`` of
     ``pods`` Pods were replaced. ``announced``: what the sampler says it did. ``lost``: answered or logged requests that are
     missing from the recording; ``unlogged``: answered ones that no log holds. ``lost_pods``: Pods whose beginning or end is missing.
-    ``cores`` of the recorder itself, ``cores_with_kubectl`` with the kubectl processes that it runs. ``took``: seconds from
-    the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate. ``late``:
+    ``cores`` of the recorder. ``took``: seconds from the first start to the last, more than ``seconds`` where the sampler's machine could not hold the rate. ``late``:
     connections that began more than 0.1 s after their time, ``latest`` the most that one was late; ``sampler_used``, ``sampler_waited``: seconds of processor time
     that the sampler used, and seconds for which it was ready to run and every processor had something else to do."""
 
@@ -104,7 +103,6 @@ class LoadRecord(Record, frozen=True, kw_only=True):
     replaced: int
     lost_pods: int
     cores: float
-    cores_with_kubectl: float
     outcomes: dict[str, int]
 
     @property
@@ -112,7 +110,7 @@ class LoadRecord(Record, frozen=True, kw_only=True):
         """Nothing lost, nothing twice, less than one core."""
         whole = self.recorded == self.announced == round(self.rate * self.seconds)
         nothing_lost = not (self.duplicated or self.lost or self.unlogged or self.lost_pods)
-        return whole and nothing_lost and self.cores_with_kubectl < 1
+        return whole and nothing_lost and self.cores < 1
 
 
 class DrainContract(Record, frozen=True, kw_only=True):

@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from svcpath.drain import kube
+from svcpath.drain.cluster import Expired, WatchCut
 from svcpath.drain.grid.cells import GridCell, deployment
 from svcpath.drain.kube import Api
-from svcpath.drain.transport import Expired, KubectlTransport, WatchCut
 from svcpath.errors import SourceUnavailable
 
 SPACE = "svcpath-drain-grid"
@@ -70,14 +70,12 @@ class _Run:
     accepted: float = 0.0
 
 
-def measure(
-    kubectl: KubectlTransport, cells: Sequence[GridCell], image: str, say: Callable[[str], None]
-) -> dict[str, Measured]:
+def measure(api: Api, cells: Sequence[GridCell], image: str, say: Callable[[str], None]) -> dict[str, Measured]:
     """Deploy, delete and measure every cell. Raises SourceUnavailable when the cluster does not play along."""
-    with kube.namespace(kubectl, SPACE), kube.api(kubectl) as api:
+    with kube.namespace(api, SPACE):
         objects = [kube.scripts_map(SPACE), kube.client_pod(SPACE, image)]
         objects.extend(deployment(cell, SPACE, image) for cell in cells)
-        kube.apply(kubectl, objects)
+        api.create(objects)
         say(f"{len(cells)} Pods are starting")
         api.ready_pods(SPACE, "app=drain-client", 1)
         pods = {pod["metadata"]["labels"]["cell"]: pod for pod in api.ready_pods(SPACE, "app=drain-grid", len(cells))}
@@ -86,7 +84,7 @@ def measure(
             api.orphan(f"/apis/apps/v1/namespaces/{SPACE}/{kind}", "app=drain-grid")
         runs = [_Run(cell, pods[cell.name]["metadata"]["name"], pods[cell.name]["status"]["podIP"]) for cell in cells]
         logs = _Logs(api, runs)
-        rows = _Client(kubectl)
+        rows = _Client(api)
         begin = time.time() + _SETTLE
         for number, run in enumerate(runs):
             run.planned = begin + number * _STAGGER
@@ -123,17 +121,14 @@ class _Logs:
 class _Client:
     """The client's process in its Pod."""
 
-    def __init__(self, kubectl: KubectlTransport) -> None:
-        self._process = kubectl.popen(
-            "-n", SPACE, "exec", "-i", "client", "--", "python3", "-u", "/scripts/grid_client.py", stdin_open=True
-        )
+    def __init__(self, api: Api) -> None:
+        self._command = api.cluster.start(SPACE, "client", "", ("python3", "-u", "/scripts/grid_client.py"))
         self._rows: list[dict[str, Any]] = []
         self._done = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in self._command.lines():
             row = json.loads(line)
             if row["kind"] == "end":
                 break
@@ -152,13 +147,10 @@ class _Client:
             "longest": cell.longest,
             "until": run.planned + cell.grace + _HELD,
         }
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(task).encode() + b"\n")
-        self._process.stdin.flush()
+        self._command.write(json.dumps(task).encode() + b"\n")
 
     def no_more(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        self._command.end_input()
 
     def wait(self, timeout: float) -> None:
         if not self._done.wait(timeout):
@@ -183,7 +175,7 @@ class _Ends:
     """
 
     def __init__(self, api: Api, runs: Sequence[_Run]) -> None:
-        self._transport = api.transport()
+        self._cluster = api.cluster
         self._missing = {run.pod for run in runs}
         self._last: dict[str, _End] = {}
         self._stop = threading.Event()
@@ -196,12 +188,12 @@ class _Ends:
         while self._missing and not self._stop.wait(0.1 if version else 0):
             try:
                 if not version:
-                    listed = json.loads(self._transport.get(path))
+                    listed = json.loads(self._cluster.get(path))
                     for pod in listed["items"]:
                         self._seen(pod, gone=False)
                     self._missing &= {item["metadata"]["name"] for item in listed["items"]}
                     version = listed["metadata"]["resourceVersion"]
-                for line in self._transport.stream(f"{path}&watch=1&resourceVersion={version}"):
+                for line in self._cluster.stream(f"{path}&watch=1&resourceVersion={version}"):
                     event = json.loads(line)
                     if event["type"] == "ERROR":
                         version = ""

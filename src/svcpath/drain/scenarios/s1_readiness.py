@@ -7,6 +7,7 @@ import time
 from svcpath.drain.scenarios.variant import ScenarioVariant
 from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of
 from svcpath.drain.workload import WorkloadStopping
+from svcpath.errors import SourceUnavailable
 
 NUMBER = 1
 TITLE = "after readiness fails, do new connections still arrive at the Pod?"
@@ -29,7 +30,8 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     sample.first()
     time.sleep(3)
     switch = "import urllib.request as u; u.urlopen(u.Request('http://127.0.0.1:8080/healthz?ok=false', method='POST')).read()"
-    stage.kubectl.ok("-n", stage.space, "exec", name_of(target), "--", "python3", "-c", switch)
+    if not stage.succeeds(name_of(target), "python3", "-c", switch):
+        raise SourceUnavailable(f"the health switch of Pod {name_of(target)} was not turned")
     at = time.time()
     noticed = stage.removed(service, target, timeout=8)
     rows = sample.wait()

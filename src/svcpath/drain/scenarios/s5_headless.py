@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from svcpath.drain.scenarios.variant import ScenarioVariant
-from svcpath.drain.stage import DrainStage, SampledRows, ScenarioResult, failed, name_of
+from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of
 from svcpath.drain.workload import WorkloadStopping
 
 NUMBER = 5
@@ -30,16 +30,12 @@ _JAVA = ("/opt/jvm/bin/java", "-XX:TieredStopAtLevel=1", "-cp", "/opt/jvm/probe"
 
 def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service, ttl = f"s5-{variant.name}", _JVM_TTL.get(variant.name)
-    if ttl is not None:
-        there = stage.kubectl.run("-n", stage.space, "exec", "client", "--", "test", "-x", _JAVA[0])
-        if there.returncode != 0:
-            sentence = "this lab's image has no JVM: the modelled client of the variant `fail` stands for it"
-            return ScenarioResult(NUMBER, variant.name, None, sentence)
+    if ttl is not None and not stage.succeeds("client", "test", "-x", _JAVA[0]):
+        sentence = "this lab's image has no JVM: the modelled client of the variant `fail` stands for it"
+        return ScenarioResult(NUMBER, variant.name, None, sentence)
     pods = stage.deploy(service, WorkloadStopping(grace=6, hook=3, on_signal="exit"), headless=True)
     if ttl is not None:
-        words = (*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
-        process = stage.kubectl.popen("-n", stage.space, "exec", "client", "--", *words)
-        sample = SampledRows(process, stage)
+        sample = stage.rows_of(*_JAVA, ttl, service, "8080", "5", str(_SECONDS), "2")
     else:
         host = service if variant.holds else str(pods[0]["status"]["podIP"])
         at = f"[{host}]" if ":" in host else host

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from svcpath.drain import kube, workload
+from svcpath.drain import workload
 from svcpath.drain.balancer import Balancer, Checked, balancer
 from svcpath.drain.scenarios.variant import ScenarioVariant
 from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of, why
@@ -59,12 +59,12 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     policy = "Cluster" if variant.name == "cluster" else "Local"
     pods = workload.pinned_pods(name, stage.space, nodes, workload.pod_spec(stage.image, stopping))
     service = workload.service(name, stage.space, type="LoadBalancer", externalTrafficPolicy=policy)
-    kube.apply(stage.kubectl, [*pods, service])
+    stage.api.create([*pods, service])
     target = next(
         state for state in stage.api.ready_pods(stage.space, f"app={name}", 2) if state["spec"]["nodeName"] == nodes[0]
     )
     stage.answers(name)
-    made = stage.kubectl.json("-n", stage.space, "service", name)
+    made = stage.api.call("GET", f"/api/v1/namespaces/{stage.space}/services/{name}")
     with balancer(outside, name, _PORTS[variant.name], _node_port(made), _checked(made, variant)) as lb:
         lb.all_up()
         inner = stage.sample("new=10", "seconds=34", "timeout=3", f"http://{name}/hostname")

@@ -23,8 +23,8 @@ LIMIT = 6.0
 def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
     service = f"s7-{variant.name}"
     stage.deploy(service, WorkloadStopping(grace=25, hook=0 if variant.holds else 15, on_signal="exit"))
-    stage.kubectl.ok("-n", stage.space, "rollout", "restart", f"deployment/{service}")
-    over = rollout.wait(stage.cluster, stage.space, service, timeout=150, say=lambda text: None, every=0.5)
+    stage.api.restart(stage.space, service)
+    over = rollout.wait(stage.api.cluster, stage.space, service, timeout=150, say=lambda text: None, every=0.5)
     if over.reported is None or over.pods_gone is None:
         return ScenarioResult(NUMBER, variant.name, False, f"not over after 150 s, left: {', '.join(over.left)}")
     later = over.pods_gone - over.reported

@@ -55,10 +55,12 @@ class ApiTrouble(SourceUnavailable):
 
 
 class Access(msgspec.Struct, frozen=True):
-    """How to reach the cluster. ``timeout`` is for everything together, in seconds."""
+    """How to reach the cluster: a kubeconfig, or ``api_url``, where a `kubectl proxy` listens. ``timeout`` is for everything
+    together, in seconds."""
 
     context: str = ""
     kubeconfig: str = ""
+    api_url: str = ""
     impersonate: str = ""
     as_groups: tuple[str, ...] = ()
     timeout: float = 60.0
@@ -90,10 +92,13 @@ class KubeClient:
     _execs: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXECS))
 
     async def connect(self) -> None:
-        """Read the kubeconfig and get the credentials. Raises UsageError for a context that is not there,
-        SourceUnavailable where there is none that can be used."""
+        """Read the kubeconfig and get the credentials. Raises UsageError for a context or an address that can't be one,
+        SourceUnavailable where there is no login that can be used."""
         self._deadline = time.monotonic() + self.access.timeout
-        found = kubeconfig.login(self.access.kubeconfig, self.access.context)
+        if self.access.api_url:
+            found = kubeconfig.through_proxy(self.access.api_url)
+        else:
+            found = kubeconfig.login(self.access.kubeconfig, self.access.context)
         self.server, self.context, self.namespace = found.cluster.server.rstrip("/"), found.context, found.namespace
         self._login = found
         self._credentials = Credentials(found, self.access.timeout)

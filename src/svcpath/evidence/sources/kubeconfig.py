@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -135,6 +136,18 @@ def login(kubeconfig: str = "", context: str = "", environment: Mapping[str, str
             )
         raise UsageError("no evidence and no kubeconfig: give files or folders with --evidence PATH, or set KUBECONFIG")
     return _chosen([_read(path) for path in there], context)
+
+
+def through_proxy(url: str) -> Login:
+    """What a `kubectl proxy` at ``url`` wants: no credentials. Raises UsageError."""
+    try:
+        parsed = urlsplit(url)
+        known = parsed.scheme == "http" and parsed.hostname and parsed.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise UsageError(f"--api-url {url!r}: give the address at which a kubectl proxy listens, http://127.0.0.1:8001")
+    return Login(Cluster(server=url.rstrip("/")), User())
 
 
 def _default_files(environment: Mapping[str, str]) -> list[Path]:

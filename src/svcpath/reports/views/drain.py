@@ -100,8 +100,7 @@ def _load(load: LoadRecord) -> StatusLine:
         f"{load.recorded} of {load.announced} connections recorded, {load.duplicated} twice, {load.lost} lost, {load.unlogged} "
         f"answered but in no server's log ({load.logged} are); {load.failed} failed, {load.late} began late "
         f"(by {load.latest:g} s at most; the sampler used {load.sampler_used:g} s of processor time and waited "
-        f"{load.sampler_waited:g} s for it); {load.replaced} Pods replaced, {load.lost_pods} not recorded whole; {load.cores:g} cores for the recorder, {load.cores_with_kubectl:g} "
-        "with its kubectl processes"
+        f"{load.sampler_waited:g} s for it); {load.replaced} Pods replaced, {load.lost_pods} not recorded whole; {load.cores:g} cores for the recorder"
     )
     if load.took > load.seconds * 1.1:
         sentence += f"; the sampler could not hold the rate there, it took {load.took:g} s"
