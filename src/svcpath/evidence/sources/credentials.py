@@ -227,8 +227,12 @@ class _Claims(msgspec.Struct, frozen=True):
 
 
 def _id_token(provider: AuthProvider) -> str:
-    """The ID token of the auth provider "oidc", which is used while it is valid; it is not renewed here."""
-    renew = "log in again with the program that wrote the kubeconfig, or use an exec plugin such as kubelogin"
+    """The ID token of the auth provider "oidc", which is used while it is valid.
+
+    It is not renewed here: a provider may change the refresh token with each use, and who renews it has to write that into the
+    kubeconfig.
+    """
+    renew = "run any kubectl command, which renews it, or log in with an exec plugin such as kubelogin"
     if provider.name != "oidc":
         raise CredentialsRefused(
             f"the kubeconfig's auth-provider {provider.name!r} was removed from Kubernetes: use its exec plugin"
