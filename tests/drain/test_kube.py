@@ -14,7 +14,7 @@ import pytest
 from svcpath.drain import kube
 from svcpath.drain.cluster import ClusterTransport
 from svcpath.drain.kube import Api
-from svcpath.errors import SourceUnavailable
+from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.sources.kube_client import Access
 from tests.fixtures.running_server import answering, running
 
@@ -112,6 +112,14 @@ def namespaces_of(there: dict[str, dict[str, Any]], finalized: int = 0) -> Itera
 
     with answering(kept.answer) as port, cluster_at(port) as cluster:
         yield kept, Api(cluster)
+
+
+def test_a_target_that_is_not_there_is_a_usage_error_with_what_to_look_at() -> None:
+    with answering(lambda *_: (404, {"kind": "Status", "message": "not found"})) as port, cluster_at(port) as cluster:
+        with pytest.raises(UnknownTarget, match="kubectl -n shop get services"):
+            kube.frontends(cluster, "shop", "svc", "nope")
+        with pytest.raises(UnknownTarget, match="kubectl -n shop get deployments"):
+            kube.frontends(cluster, "shop", "deploy", "nope")
 
 
 def test_a_namespace_of_ones_own_is_made_and_removed_whatever_happens() -> None:

@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 
 from svcpath.drain.cluster import ClusterTransport, Expired, WatchCut
 from svcpath.drain.sampler import whole
-from svcpath.errors import SourceUnavailable
+from svcpath.errors import SourceUnavailable, UnknownTarget
 from svcpath.evidence.sources.kube_client import ApiTrouble
 from svcpath.evidence.sources.kube_objects import Resource
 
@@ -39,20 +38,31 @@ def script(name: str) -> str:
 def frontends(cluster: ClusterTransport, space: str, kind: str, name: str) -> frozenset[str]:
     """The cluster addresses of a Service, or of the Services that select a Deployment's Pods.
 
-    Raises SourceUnavailable when the target is not there.
+    Raises UnknownTarget when it is not there.
     """
-    services = f"/api/v1/namespaces/{quote(space)}/services"
     if kind.lower().startswith("s"):
-        found = [json.loads(cluster.get(f"{services}/{quote(name)}"))]
+        found = [_target(cluster, "Service", space, name)]
     else:
-        path = f"/apis/apps/v1/namespaces/{quote(space)}/deployments/{quote(name)}"
-        template = json.loads(cluster.get(path))["spec"]["template"]["metadata"].get("labels") or {}
+        deployment = _target(cluster, "Deployment", space, name)
+        template = deployment["spec"]["template"]["metadata"].get("labels") or {}
         found = [
             service
-            for service in json.loads(cluster.get(services))["items"]
+            for service in json.loads(cluster.get(_KINDS["Service"].path(space)))["items"]
             if service["spec"].get("selector") and service["spec"]["selector"].items() <= template.items()
         ]
     return frozenset(ip for service in found for ip in service["spec"].get("clusterIPs") or () if ip != "None")
+
+
+def _target(cluster: ClusterTransport, kind: str, space: str, name: str) -> dict[str, Any]:
+    resource = _KINDS[kind]
+    try:
+        found: dict[str, Any] = json.loads(cluster.get(resource.path(space, name)))
+    except ApiTrouble as error:
+        if error.status != 404:
+            raise
+        look = f"kubectl -n {space} get {resource.plural}"
+        raise UnknownTarget(f"no {kind} {name} in namespace {space}: {look}") from error
+    return found
 
 
 @contextlib.contextmanager
