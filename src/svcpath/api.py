@@ -249,12 +249,13 @@ def budget(
     shutdown: float | None = None,
     on_signal: str = "",
     path: Sequence[str] = (),
+    unlisted: Sequence[str] = (),
     recorded: GivenTerms | None = None,
 ) -> BudgetContract:
     """Whether the drain of every workload fits its grace period (contract ``svcpath.budget/v1``); terms in seconds.
 
     ``workload`` is a name or KIND/NAME; ``recorded`` what a recording measured; ``on_signal`` exit, finish, ignore or "" (not known); ``path`` names the
-    containers that traffic goes through.
+    containers that traffic goes through; ``unlisted`` resources that may stand in front and could not be listed.
     """
     kind, slash, name = workload.partition("/")
     given = GivenTerms(removal=lb_removal, propagation=propagation, longest=longest_request, shutdown=shutdown)
@@ -267,6 +268,7 @@ def budget(
         given=given,
         on_signal=OnSignal(on_signal) if on_signal else None,
         path=tuple(path),
+        unlisted=tuple(unlisted),
         kind=_WORKLOAD_KINDS.get(kind.lower(), kind) if slash else "",
         name=name if slash else workload,
         namespace=namespace,

@@ -62,7 +62,9 @@ def at(port: int) -> contextlib.closing[ClusterTransport]:
 
 def test_items_say_their_kind_and_a_group_its_version() -> None:
     with answering(api) as port, at(port) as cluster:
-        items = json.loads(around(cluster, "shop", "deploy", "web"))["items"]
+        found = around(cluster, "shop", "deploy", "web")
+    assert (found.unlisted_fronts, found.unlisted_beside) == (("ingresses.networking.k8s.io",), ())
+    items = json.loads(found.manifests)["items"]
     assert [(item["apiVersion"], item["kind"], item["metadata"]["name"]) for item in items] == [
         ("apps/v1", "Deployment", "web"),
         ("v1", "Service", "web"),
@@ -90,4 +92,9 @@ def test_budget_of_a_cluster_in_the_contexts_namespace(
         }
         (tmp_path / "kubeconfig").write_text(json.dumps(config))
         assert run(["budget", target, "--kubeconfig", str(tmp_path / "kubeconfig")]) == code
-    assert "web" in "".join(capsys.readouterr())
+    printed, complaint = capsys.readouterr()
+    assert "web" in printed + complaint
+    if code == 1:
+        assert "may not list ingresses.networking.k8s.io" in complaint
+        (term,) = [line for line in printed.splitlines() if line.startswith("load balancer removal")]
+        assert "unknown: ingresses.networking.k8s.io could not be listed" in term

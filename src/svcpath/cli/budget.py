@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import click
+
 from svcpath.cli import output
 from svcpath.cli.command import Argument, Option
 from svcpath.cli.exits import ExitCode
@@ -100,12 +102,16 @@ def budget(
     if targets and (len(targets) > 1 or len(paths) > 1 + len(databases)):
         raise UsageError("give files, or one workload of the cluster as KIND/NAME, not both")
     source: ManifestSource | ManifestBytes
+    unlisted: tuple[str, ...] = ()
     if targets:
         kind, name = targets[0].parts
         with contextlib.closing(ClusterTransport(Access(context=context, kubeconfig=kubeconfig))) as cluster:
             found_there = around(cluster, namespace or cluster.namespace, kind, name)
-        source = ManifestBytes({f"{kind}/{name}.json": found_there})
+        source = ManifestBytes({f"{kind}/{name}.json": found_there.manifests})
         workload = workload or name
+        unlisted = found_there.unlisted_fronts
+        if denied := (*unlisted, *found_there.unlisted_beside):
+            click.echo(f"this account may not list {', '.join(denied)}: what they hold is not judged", err=True)
     else:
         files = [path for path in paths if path not in databases]
         if Path("-") in files and len(files) > 1:
@@ -122,6 +128,7 @@ def budget(
         shutdown=shutdown,
         on_signal=on_signal,
         path=path or (),
+        unlisted=unlisted,
     )
     unknown = set(path or ()) - {container.name for workload in result.workloads for container in workload.containers}
     if unknown and result.workloads:

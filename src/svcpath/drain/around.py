@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from svcpath.drain.cluster import ClusterTransport
 from svcpath.errors import UnknownTarget
 from svcpath.evidence.sources.kube_client import ApiTrouble
@@ -26,32 +28,54 @@ WORKLOADS = {
     )
     for name in names
 }
-#: What may stand around it. Where a cluster does not serve the version, the one that it prefers is read.
-_AROUND = (
+#: What may stand in front of it, and beside. Where a cluster does not serve the version, the one that it prefers is read.
+_FRONTS = (
     Resource("services"),
-    Resource("poddisruptionbudgets", "policy"),
     Resource("ingresses", "networking.k8s.io"),
-    Resource("horizontalpodautoscalers", "autoscaling", "v2"),
-    Resource("scaledobjects", "keda.sh", "v1alpha1"),
     Resource("httproutes", "gateway.networking.k8s.io"),
     Resource("gateways", "gateway.networking.k8s.io"),
     Resource("backendconfigs", "cloud.google.com"),
     Resource("gcpbackendpolicies", "networking.gke.io"),
     Resource("healthcheckpolicies", "networking.gke.io"),
 )
+_BESIDE = (
+    Resource("poddisruptionbudgets", "policy"),
+    Resource("horizontalpodautoscalers", "autoscaling", "v2"),
+    Resource("scaledobjects", "keda.sh", "v1alpha1"),
+)
 
 
-def around(cluster: ClusterTransport, space: str, kind: str, name: str) -> bytes:
-    """The workload and what stands around it in its namespace, as one List.
+class WorkloadManifests(msgspec.Struct, frozen=True):
+    """``manifests`` is one List, in JSON. ``unlisted_fronts`` and ``unlisted_beside`` name the resources that the account may not list: what
+    stands in front of the workload, or beside it, is not all known then."""
+
+    manifests: bytes
+    unlisted_fronts: tuple[str, ...] = ()
+    unlisted_beside: tuple[str, ...] = ()
+
+
+def around(cluster: ClusterTransport, space: str, kind: str, name: str) -> WorkloadManifests:
+    """The workload and what stands around it in its namespace.
 
     Raises UnknownTarget where the workload is not there, SourceUnavailable where the API server is not; kinds that the
-    cluster does not serve or the account may not list are left out.
+    cluster does not serve are left out.
     """
     found: list[Any] = [_workload(cluster, space, kind, name)]
-    for resource in _AROUND:
-        listed = _read(cluster, resource, space)
+    denied: set[Resource] = set()
+    for resource in (*_FRONTS, *_BESIDE):
+        try:
+            listed = _read(cluster, resource, space)
+        except ApiTrouble as error:
+            if error.status != 403:
+                raise
+            denied.add(resource)
+            continue
         found.extend(_typed(item, listed) for item in listed.get("items") or ())
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": found}, indent=1).encode()
+    return WorkloadManifests(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": found}, indent=1).encode(),
+        tuple(resource.named for resource in _FRONTS if resource in denied),
+        tuple(resource.named for resource in _BESIDE if resource in denied),
+    )
 
 
 def _workload(cluster: ClusterTransport, space: str, kind: str, name: str) -> Any:
@@ -67,7 +91,7 @@ def _workload(cluster: ClusterTransport, space: str, kind: str, name: str) -> An
 
 
 def _read(cluster: ClusterTransport, resource: Resource, space: str) -> dict[str, Any]:
-    """The list, {} where it is not served or not allowed."""
+    """The list, {} where it is not served."""
     try:
         try:
             listed = cluster.get(resource.path(space))
@@ -77,7 +101,7 @@ def _read(cluster: ClusterTransport, resource: Resource, space: str) -> dict[str
             served = json.loads(cluster.get(f"/apis/{resource.group}"))["preferredVersion"]["version"]
             listed = cluster.get(Resource(resource.plural, resource.group, served).path(space))
     except ApiTrouble as error:
-        if error.status in (403, 404, 405):
+        if error.status in (404, 405):
             return {}
         raise
     found: dict[str, Any] = json.loads(listed)

@@ -137,11 +137,13 @@ class BudgetContract(Record, frozen=True, kw_only=True):
 
 
 class BudgetRequest(msgspec.Struct, frozen=True):
-    """What the user said: terms, behaviour on the signal, containers on the path, one workload's name."""
+    """What the user said: terms, behaviour on the signal, containers on the path, one workload's name. ``unlisted``: resources
+    that may stand in front and could not be listed."""
 
     given: GivenTerms | None = None
     on_signal: OnSignal | None = None
     path: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
     kind: str = ""
     name: str = ""
     namespace: str = ""
@@ -169,7 +171,14 @@ def budget_report(
         if subject is None:
             continue
         others = beside.of(subject.services)
-        found = budget(subject, others=others, health=health, given=asked.given, on_signal=asked.on_signal)
+        found = budget(
+            subject,
+            others=others,
+            health=health,
+            unlisted=asked.unlisted,
+            given=asked.given,
+            on_signal=asked.on_signal,
+        )
         around = Around(
             obj=obj,
             others=others,

@@ -58,12 +58,22 @@ class Front(msgspec.Struct, frozen=True):
         return (self.seconds or 0.0) if self.least is None else self.least
 
 
-def removal_term(services: Sequence[Service], others: Sequence[Object], health: Sequence[LoadBalancerHealth]) -> Term:
+def removal_term(
+    services: Sequence[Service],
+    others: Sequence[Object],
+    health: Sequence[LoadBalancerHealth],
+    unlisted: Sequence[str] = (),
+) -> Term:
     """The removal term: the slowest of all fronts, unknown as soon as one of them is, none if the objects show none.
+    ``unlisted``: resources in which there may be more of them.
 
     Health checks name no Service: of several that differ, which of them stands in front is not known, so they are a range.
     """
     fronts = list(fronts_of(services, others, health))
+    if unlisted:
+        fronts.append(
+            Front("", "", None, f"{', '.join(unlisted)} could not be listed: what stands in front is not all known")
+        )
     if not fronts:
         if not services:
             return unknown(REMOVAL, "no Service was read: what stands in front is not shown")

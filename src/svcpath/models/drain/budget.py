@@ -86,14 +86,15 @@ def budget(
     *,
     others: Sequence[Object] = (),
     health: Sequence[LoadBalancerHealth] = (),
+    unlisted: Sequence[str] = (),
     given: GivenTerms | None = None,
     on_signal: OnSignal | None = None,
 ) -> Budget:
     """Put one workload on the shutdown timeline. ``others`` are the objects beside it (Ingress, routes), ``health`` what is known of
-    load balancers."""
+    load balancers; ``unlisted`` resources that may stand in front and could not be listed."""
     known = given or GivenTerms()
     terms = (
-        known.term("removal", REMOVAL, removal_term(subject.services, others, health)),
+        known.term("removal", REMOVAL, removal_term(subject.services, others, health, unlisted)),
         known.term(
             "propagation", PROPAGATION, unknown(PROPAGATION, "depends on the nodes: svcpath drain watch measures it")
         ),
