@@ -12,12 +12,10 @@ import msgspec
 import pytest
 
 from svcpath.drain.cluster import ClusterTransport, Expired, WatchCut
-from svcpath.drain.recorder import DrainRecorder
-from svcpath.drain.store import Store
 from svcpath.errors import SourceUnavailable, UsageError
 from svcpath.evidence.sources.kube_client import Access, ApiTrouble
-from tests.drain.test_recorder import _until, _versions, serving
-from tests.fixtures.scripted_api import Script, play
+from tests.drain.test_recorder import serving
+from tests.fixtures.scripted_api import Script
 
 
 def access(folder: Path, url: str, namespace: str = "shop") -> Access:
@@ -29,24 +27,6 @@ def access(folder: Path, url: str, namespace: str = "shop") -> Access:
     }
     path.write_text(json.dumps(config))
     return Access(kubeconfig=str(path))
-
-
-def test_cut_watches_leave_neither_gap_nor_duplicate(tmp_path: Path) -> None:
-    script = Script(1, cuts=0.1)
-    for _ in range(5):
-        script.change()
-    with serving(script) as server:
-        store = Store(tmp_path / "drain.db")
-        recorder = DrainRecorder(ClusterTransport(access(tmp_path, server.url)), store, "shop", ["pods"])
-        recorder.start()
-        first = script.version
-        play(script, 300, 0.002).join()
-        _until(tmp_path / "drain.db", script.version)
-        recorder.close()
-        assert store.gaps() == ()
-        store.close()
-    kept = [version for version in _versions(tmp_path / "drain.db") if version > first]
-    assert kept == [number for number, _, _ in script.history if number > first]
 
 
 def test_an_expired_version_is_told_from_a_cut(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ _BESIDE = (
 
 
 class WorkloadManifests(msgspec.Struct, frozen=True):
-    """``manifests`` is one List, in JSON. ``unlisted_fronts`` and ``unlisted_beside`` name the resources that the account may not list: what
-    stands in front of the workload, or beside it, is not all known then."""
+    """``manifests`` is one List, in JSON. ``unlisted_fronts`` and ``unlisted_beside`` name the resources that the account may
+    not list: what stands in front of the workload, or beside it, is not all known then."""
 
     manifests: bytes
     unlisted_fronts: tuple[str, ...] = ()
