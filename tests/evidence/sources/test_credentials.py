@@ -41,7 +41,10 @@ def test_an_id_token_is_used_while_it_is_valid() -> None:
 @pytest.mark.parametrize(
     ("provider", "why"),
     [
-        (AuthProvider("oidc", {"id-token": id_token(exp=1e9)}), "expired at 2001-09-09T01:46:40Z: run any kubectl command, which renews it"),
+        (
+            AuthProvider("oidc", {"id-token": id_token(exp=1e9)}),
+            "expired at 2001-09-09T01:46:40Z: run any kubectl command, which renews it",
+        ),
         (AuthProvider("oidc", {"id-token": "nothing"}), "no JSON Web Token"),
         (AuthProvider("oidc", None), "no id-token"),
         (AuthProvider("gcp", {}), "'gcp' was removed"),

@@ -20,10 +20,18 @@ class Denying:
         return scripted.answer("NXDOMAIN", query.type, query.transport)
 
 
-def _resolve(name: str, conf: str) -> Resolution:
+class Dropping:
+    """The first server drops A and truncates what it says of AAAA; the other says that there is no record of the type."""
+
+    def answer(self, query: Query) -> Answer:
+        first = {"A": "DROP", "AAAA": "TC:NODATA"}[query.type] if query.server == "127.0.0.1" else "NODATA"
+        return scripted.answer(first, query.type, query.transport)
+
+
+def _resolve(name: str, conf: str, world: Denying | Dropping | None = None) -> Resolution:
     model = probes.model_of("cares-gai", Environment(resolv_conf=conf))
     assert model is not None
-    return run(model, name, Denying())
+    return run(model, name, world or Denying())
 
 
 def _long(candidate: int) -> str:
@@ -56,3 +64,16 @@ def test_a_longer_one_is_not_sent_at_all() -> None:
     assert resolution.outcome is not None
     assert resolution.outcome.code == "ARES_EBADNAME"
     assert not resolution.trace.queries
+
+
+def test_a_server_fails_when_its_time_is_over_and_no_earlier_reply_clears_that() -> None:
+    """Its time is over after its good reply over TCP came: the next candidate goes to the other server."""
+    resolution = _resolve("web.x", f"domain corp.example\n{SERVERS}", Dropping())
+    asked = [(query.name, query.type, query.transport, query.server[-1]) for query in resolution.trace.queries]
+    assert asked[:4] == [
+        ("web.x.corp.example", "A", "udp", "1"),
+        ("web.x.corp.example", "AAAA", "udp", "1"),
+        ("web.x.corp.example", "AAAA", "tcp", "1"),
+        ("web.x.corp.example", "A", "udp", "2"),
+    ]
+    assert asked[4:] == [("web.x", "A", "udp", "2"), ("web.x", "AAAA", "udp", "2")]

@@ -21,6 +21,7 @@ BARE = ResolverRule(
 NO_EDNS = ResolverRule("FORMERR without an OPT record: again without EDNS at the same server", PROCESS)
 BAD = {"SERVFAIL": "ARES_ESERVFAIL", "NOTIMP": "ARES_ENOTIMP", "REFUSED": "ARES_EREFUSED"}
 STATUSES = {"NXDOMAIN": "ARES_ENOTFOUND", "FORMERR": "ARES_EFORMERR", **BAD}
+_UNANSWERED = ("UNREACHABLE", "CLOSED")
 MINIMUM, MAXIMUM, SAMPLES = 0.25, 5.0, 3
 
 
@@ -44,6 +45,7 @@ class _Pending:
         self.edns = True
         self.fixed = False
         self.last = False
+        self.expired = False
 
 
 class Channel:
@@ -96,6 +98,9 @@ class Channel:
         while pending:
             due = min(item.clock for item in pending)
             group = [item for item in pending if item.clock - due < 0.02]
+            if any(item.expired for item in group):
+                pending, rule = self._expire(pending, group, results), REQUEUE
+                continue
             queries = yield from self._queries(name, group)
             racy = any(item.tries for item in group) and len(self.failures) > 1
             answers = yield from ask(Batch(queries, rule, racy=racy))
@@ -174,6 +179,18 @@ class Channel:
                 self.cache[folded, item.kind] = result
         return [item for item in pending if item.kind not in results]
 
+    def _expire(
+        self, pending: list[_Pending], group: list[_Pending], results: dict[str, CaresResult]
+    ) -> list[_Pending]:
+        """A server fails when its time is over, and not when it was asked: a good reply between the two does not clear that."""
+        for item in group:
+            if item.expired:
+                item.expired = False
+                result = self._again(item, "ARES_ETIMEOUT")
+                if result is not None:
+                    results[item.kind] = result
+        return [item for item in pending if item.kind not in results]
+
     def _reading(
         self, group: list[_Pending], queries: tuple[Query, ...], answers: tuple[Answer, ...]
     ) -> Part[tuple[list[int], bool]]:
@@ -215,14 +232,12 @@ class Channel:
 
     def _process(self, item: _Pending, query: Query, answer: Answer) -> CaresResult | None:
         """The result of a reply, or None when the query goes out again."""
-        if answer.rcode == "TIMEOUT":
+        if answer.rcode == "TIMEOUT" or (answer.delay >= query.timeout and answer.rcode not in _UNANSWERED):
             item.clock += query.timeout
-            return self._again(item, "ARES_ETIMEOUT")
-        if answer.rcode in ("UNREACHABLE", "CLOSED"):
+            item.expired = True
+            return None
+        if answer.rcode in _UNANSWERED:
             return self._again(item, "ARES_ECONNREFUSED")
-        if answer.delay >= query.timeout:
-            item.clock += query.timeout
-            return self._again(item, "ARES_ETIMEOUT")
         item.clock += answer.delay
         if answer.bare:
             return self._again(item, "ARES_EBADRESP")
