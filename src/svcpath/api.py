@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from svcpath.diagnosis import diagnose
 from svcpath.errors import UnknownTarget, UsageError
 from svcpath.evidence.facts.addresses import family_of
+from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
 from svcpath.evidence.facts.request import Request
 from svcpath.evidence.facts.source import Source
 from svcpath.evidence.sources.bundle import BundleSource
@@ -224,20 +225,6 @@ def manifests(*paths: str | Path) -> ManifestSource:
     return ManifestSource([Path(path) for path in paths])
 
 
-#: How kinds of workload are written in KIND/NAME.
-_WORKLOAD_KINDS = {
-    **dict.fromkeys(("deploy", "deployment", "deployments"), "Deployment"),
-    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "StatefulSet"),
-    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "DaemonSet"),
-    **dict.fromkeys(("job", "jobs"), "Job"),
-    **dict.fromkeys(("cj", "cronjob", "cronjobs"), "CronJob"),
-    **dict.fromkeys(("rs", "replicaset", "replicasets"), "ReplicaSet"),
-    **dict.fromkeys(("rc", "replicationcontroller", "replicationcontrollers"), "ReplicationController"),
-    **dict.fromkeys(("rollout", "rollouts"), "Rollout"),
-    **dict.fromkeys(("po", "pod", "pods"), "Pod"),
-}
-
-
 def budget(
     source: ManifestSource | ManifestBytes,
     *,
@@ -269,7 +256,7 @@ def budget(
         on_signal=OnSignal(on_signal) if on_signal else None,
         path=tuple(path),
         unlisted=tuple(unlisted),
-        kind=_WORKLOAD_KINDS.get(kind.lower(), kind) if slash else "",
+        kind=KIND_OF.get(kind.lower(), kind) if slash else "",
         name=name if slash else workload,
         namespace=namespace,
     )

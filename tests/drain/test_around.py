@@ -13,6 +13,7 @@ from svcpath.cli.app import run
 from svcpath.drain.around import around
 from svcpath.drain.cluster import ClusterTransport
 from svcpath.errors import SourceUnavailable, UnknownTarget
+from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
 from svcpath.evidence.sources.kube_client import Access
 from tests.fixtures.running_server import answering
 
@@ -70,6 +71,12 @@ def test_items_say_their_kind_and_a_group_its_version() -> None:
         ("v1", "Service", "web"),
         ("gateway.networking.k8s.io/v1beta1", "HTTPRoute", "web"),
     ]
+
+
+@pytest.mark.parametrize("kind", sorted(KIND_OF))
+def test_every_way_to_write_a_kind_is_asked_for(kind: str) -> None:
+    with answering(api) as port, at(port) as cluster, pytest.raises(UnknownTarget, match=f"no {kind}/nope"):
+        around(cluster, "shop", kind, "nope")
 
 
 def test_a_workload_that_is_not_there_is_told_from_a_server_that_is_not_well() -> None:

@@ -80,10 +80,7 @@ def budget(
     verbose: Annotated[bool, Option("-v", "--verbose", help="Workloads without traffic too.")] = False,
 ) -> int:
     from svcpath import api
-    from svcpath.drain.around import around
-    from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.load import is_database, load
-    from svcpath.evidence.sources.kube_client import Access
     from svcpath.evidence.sources.manifests import ManifestBytes, ManifestSource
     from svcpath.reports.report import encode
     from svcpath.reports.timeline import measured
@@ -104,6 +101,10 @@ def budget(
     source: ManifestSource | ManifestBytes
     unlisted: tuple[str, ...] = ()
     if targets:
+        from svcpath.drain.around import around
+        from svcpath.drain.cluster import ClusterTransport
+        from svcpath.evidence.sources.kube_client import Access
+
         kind, name = targets[0].parts
         with contextlib.closing(ClusterTransport(Access(context=context, kubeconfig=kubeconfig))) as cluster:
             found_there = around(cluster, namespace or cluster.namespace, kind, name)
@@ -145,6 +146,6 @@ def budget(
 
 def _is_target(path: Path) -> bool:
     """deploy/NAME, and no file or folder of that name."""
-    from svcpath.drain.around import WORKLOADS
+    from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
 
-    return len(path.parts) == 2 and path.parts[0].lower() in WORKLOADS and not path.exists()
+    return len(path.parts) == 2 and path.parts[0].lower() in KIND_OF and not path.exists()

@@ -134,39 +134,36 @@ def watch(
     import signal
     import threading
 
-    from svcpath.drain import kube
+    from svcpath.cli.drain_recording import check_sampling, target_recording
     from svcpath.drain.cluster import ClusterTransport
-    from svcpath.drain.sampler import whole
-    from svcpath.drain.watch import Sampling, recording
-    from svcpath.drain.watch import sample as begin
+    from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
     from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
-    if (
-        not slash
-        or not name
-        or kind.lower() not in ("svc", "service", "services", "deploy", "deployment", "deployments")
-    ):
+    known = kind.lower() in ("svc", "service", "services") or KIND_OF.get(kind.lower()) == "Deployment"
+    if not slash or not name or not known:
         raise UsageError(f"target {target!r}: give svc/NAME or deploy/NAME")
-    if bool(sample_from) != bool(sample):
-        raise UsageError("--sample-from and --sample belong together")
-    if sample and api_url:
-        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
+    check_sampling(sample_from, sample or (), api_url)
     cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig, api_url=api_url))
     namespace = namespace or cluster.namespace
     ended = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
     try:
-        with contextlib.ExitStack() as end:
-            end.callback(cluster.close)
-            addresses = frozenset[str]() if api_url else kube.frontends(cluster, namespace, kind, name)
-            under_way = end.enter_context(
-                recording(db, cluster, namespace, addresses=addresses, interval=interval, say=_say)
-            )
-            under_way.store.set_meta("target", f"{namespace}/{target}")
-            if sample:
-                chosen = Sampling(namespace, sample_from.removeprefix("pod/"), container, tuple(sample))
-                under_way.samplers.append(begin(cluster, under_way.store, chosen, whole.text()))
+        with (
+            contextlib.closing(cluster),
+            target_recording(
+                cluster,
+                db,
+                namespace,
+                target,
+                commands=not api_url,
+                interval=interval,
+                sample_from=sample_from,
+                container=container,
+                sample=sample or (),
+                say=_say,
+            ),
+        ):
             _say(f"recording {target} into {db}; Ctrl-C ends it")
             try:
                 ended.wait(duration or None)

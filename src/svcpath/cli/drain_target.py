@@ -45,27 +45,26 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def run(wanted: Wanted) -> int:
+    from svcpath.cli.drain_recording import check_sampling
     from svcpath.drain.cluster import ClusterTransport
     from svcpath.drain.kube import Api
     from svcpath.drain.target import Action, follow, look
     from svcpath.drain.target import act as begin
+    from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
     from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = wanted.target.partition("/")
-    if not slash or not name or kind.lower() not in ("deploy", "deployment", "deployments"):
+    if not slash or not name or KIND_OF.get(kind.lower()) != "Deployment":
         raise UsageError(f"--target {wanted.target!r}: give a Deployment as deploy/NAME")
     if wanted.scenario != "all" and wanted.scenario not in [str(number) for number in range(1, 8)]:
         raise UsageError(f"--scenario {wanted.scenario!r}: give 1 to 7 or all for a workload")
-    if bool(wanted.sample_from) != bool(wanted.sample):
-        raise UsageError("--sample-from and --sample belong together")
+    check_sampling(wanted.sample_from, wanted.sample, wanted.api_url)
     if wanted.act and wanted.scenario not in _BEGINS:
         raise UsageError(
             f"scenario {wanted.scenario} is not begun by a delete or a restart: watch without --act, or play it on a lab"
         )
     if wanted.db.exists():
         raise UsageError(f"{wanted.db} is there already: give another file with --db")
-    if wanted.sample and wanted.api_url:
-        raise UsageError("--sample runs a command in a Pod: give a kubeconfig instead of --api-url")
     action = Action(_BEGINS[wanted.scenario]) if wanted.act else None
     access = Access(context=wanted.context, kubeconfig=wanted.kubeconfig, api_url=wanted.api_url)
     with contextlib.closing(ClusterTransport(access)) as cluster, _ended() as ended:
@@ -74,7 +73,7 @@ def run(wanted: Wanted) -> int:
         found = look(api, wanted.namespace, name)
         if action is not None:
             _confirm(found, action, wanted)
-        with _recording(wanted, cluster, kind, name):
+        with _recording(wanted, cluster):
             if action is not None:
                 begin(api, found, action)
                 _say("done; watching until it is over")
@@ -100,20 +99,21 @@ def _ended() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def _recording(wanted: Wanted, cluster: ClusterTransport, kind: str, name: str) -> Iterator[None]:
-    from svcpath.drain import kube
-    from svcpath.drain.sampler import whole
-    from svcpath.drain.watch import Sampling, recording
-    from svcpath.drain.watch import sample as begin
+def _recording(wanted: Wanted, cluster: ClusterTransport) -> Iterator[None]:
+    from svcpath.cli.drain_recording import target_recording
 
-    addresses = frozenset[str]() if wanted.api_url else kube.frontends(cluster, wanted.namespace, kind, name)
-    with recording(wanted.db, cluster, wanted.namespace, addresses=addresses, say=_say) as under_way:
-        under_way.store.set_meta("target", f"{wanted.namespace}/{wanted.target}")
-        if wanted.sample:
-            pod = wanted.sample_from.removeprefix("pod/")
-            chosen = Sampling(wanted.namespace, pod, wanted.container, tuple(wanted.sample))
-            intake = begin(cluster, under_way.store, chosen, whole.text())
-            under_way.samplers.append(intake)
+    with target_recording(
+        cluster,
+        wanted.db,
+        wanted.namespace,
+        wanted.target,
+        commands=not wanted.api_url,
+        sample_from=wanted.sample_from,
+        container=wanted.container,
+        sample=wanted.sample,
+        say=_say,
+    ) as under_way:
+        for intake in under_way.samplers:
             if not intake.began(20):
                 _say(f"the sampler in {wanted.sample_from} has not begun: {intake.error or 'no line of it yet'}")
         yield

@@ -34,10 +34,11 @@ def wait(
 ) -> int:
     from svcpath.drain import rollout
     from svcpath.drain.cluster import ClusterTransport
+    from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
     from svcpath.evidence.sources.kube_client import Access
 
     kind, slash, name = target.partition("/")
-    if not slash or kind.lower() not in ("deploy", "deployment", "deployments") or not name or "/" in name:
+    if not slash or KIND_OF.get(kind.lower()) != "Deployment" or not name or "/" in name:
         raise UsageError(f"target {target!r}: give a Deployment as deploy/NAME")
     cluster = ClusterTransport(Access(context=context, kubeconfig=kubeconfig))
     try:

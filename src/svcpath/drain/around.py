@@ -8,25 +8,22 @@ from typing import Any
 import msgspec
 
 from svcpath.drain.cluster import ClusterTransport
-from svcpath.errors import UnknownTarget
+from svcpath.drain.kube import existing
+from svcpath.evidence.facts.kubernetes.workload_names import KIND_OF
 from svcpath.evidence.sources.kube_client import ApiTrouble
 from svcpath.evidence.sources.kube_objects import Resource
 
-#: How a workload is named (singular, plural and short names, as kubectl takes them) -> where the API has it.
-WORKLOADS = {
-    name: resource
-    for resource, names in (
-        (Resource("deployments", "apps"), ("deploy", "deployment", "deployments")),
-        (Resource("statefulsets", "apps"), ("sts", "statefulset", "statefulsets")),
-        (Resource("daemonsets", "apps"), ("ds", "daemonset", "daemonsets")),
-        (Resource("replicasets", "apps"), ("rs", "replicaset", "replicasets")),
-        (Resource("jobs", "batch"), ("job", "jobs")),
-        (Resource("cronjobs", "batch"), ("cj", "cronjob", "cronjobs")),
-        (Resource("pods"), ("po", "pod", "pods")),
-        (Resource("replicationcontrollers"), ("rc", "replicationcontroller", "replicationcontrollers")),
-        (Resource("rollouts", "argoproj.io", "v1alpha1"), ("rollout", "rollouts")),
-    )
-    for name in names
+#: Kind of a workload (evidence/facts/kubernetes/workload_names.py) -> where the API has it.
+_WORKLOADS = {
+    "Deployment": Resource("deployments", "apps"),
+    "StatefulSet": Resource("statefulsets", "apps"),
+    "DaemonSet": Resource("daemonsets", "apps"),
+    "ReplicaSet": Resource("replicasets", "apps"),
+    "Job": Resource("jobs", "batch"),
+    "CronJob": Resource("cronjobs", "batch"),
+    "Pod": Resource("pods"),
+    "ReplicationController": Resource("replicationcontrollers"),
+    "Rollout": Resource("rollouts", "argoproj.io", "v1alpha1"),
 }
 #: What may stand in front of it, and beside. Where a cluster does not serve the version, the one that it prefers is read.
 _FRONTS = (
@@ -55,12 +52,12 @@ class WorkloadManifests(msgspec.Struct, frozen=True):
 
 
 def around(cluster: ClusterTransport, space: str, kind: str, name: str) -> WorkloadManifests:
-    """The workload and what stands around it in its namespace.
+    """The workload and what stands around it in its namespace. ``kind`` is a key of KIND_OF, in any case.
 
     Raises UnknownTarget where the workload is not there, SourceUnavailable where the API server is not; kinds that the
     cluster does not serve are left out.
     """
-    found: list[Any] = [_workload(cluster, space, kind, name)]
+    found: list[Any] = [existing(cluster.get, _WORKLOADS[KIND_OF[kind.lower()]], f"{kind}/{name}", space, name)]
     denied: set[Resource] = set()
     for resource in (*_FRONTS, *_BESIDE):
         try:
@@ -78,33 +75,23 @@ def around(cluster: ClusterTransport, space: str, kind: str, name: str) -> Workl
     )
 
 
-def _workload(cluster: ClusterTransport, space: str, kind: str, name: str) -> Any:
-    resource = WORKLOADS[kind.lower()]
-    try:
-        return json.loads(cluster.get(resource.path(space, name)))
-    except ApiTrouble as error:
-        if error.status != 404:
-            raise
-        raise UnknownTarget(
-            f"no {kind}/{name} in namespace {space}: kubectl -n {space} get {resource.named}"
-        ) from error
-
-
 def _read(cluster: ClusterTransport, resource: Resource, space: str) -> dict[str, Any]:
-    """The list, {} where it is not served."""
+    """The list, {} where it is not served. Raises ApiTrouble."""
+    found = _served(cluster, resource.path(space))
+    if not found and resource.group:
+        preferred = _served(cluster, f"/apis/{resource.group}").get("preferredVersion", {}).get("version", "")
+        if preferred not in ("", resource.version):
+            found = _served(cluster, msgspec.structs.replace(resource, version=preferred).path(space))
+    return found
+
+
+def _served(cluster: ClusterTransport, path: str) -> dict[str, Any]:
     try:
-        try:
-            listed = cluster.get(resource.path(space))
-        except ApiTrouble as error:
-            if error.status != 404 or not resource.group:
-                raise
-            served = json.loads(cluster.get(f"/apis/{resource.group}"))["preferredVersion"]["version"]
-            listed = cluster.get(Resource(resource.plural, resource.group, served).path(space))
+        found: dict[str, Any] = json.loads(cluster.get(path))
     except ApiTrouble as error:
         if error.status in (404, 405):
             return {}
         raise
-    found: dict[str, Any] = json.loads(listed)
     return found
 
 

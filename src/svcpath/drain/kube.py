@@ -22,7 +22,7 @@ from svcpath.evidence.sources.kube_objects import Resource
 LABEL = "svcpath.drain/made"
 _NAMESPACES = "/api/v1/namespaces"
 #: Kinds that the drain makes.
-_KINDS = {
+RESOURCE_OF = {
     "ConfigMap": Resource("configmaps"),
     "Deployment": Resource("deployments", "apps"),
     "Pod": Resource("pods"),
@@ -41,27 +41,27 @@ def frontends(cluster: ClusterTransport, space: str, kind: str, name: str) -> fr
     Raises UnknownTarget when it is not there.
     """
     if kind.lower().startswith("s"):
-        found = [_target(cluster, "Service", space, name)]
+        found = [existing(cluster.get, RESOURCE_OF["Service"], f"Service {name}", space, name)]
     else:
-        deployment = _target(cluster, "Deployment", space, name)
+        deployment = existing(cluster.get, RESOURCE_OF["Deployment"], f"Deployment {name}", space, name)
         template = deployment["spec"]["template"]["metadata"].get("labels") or {}
         found = [
             service
-            for service in json.loads(cluster.get(_KINDS["Service"].path(space)))["items"]
+            for service in json.loads(cluster.get(RESOURCE_OF["Service"].path(space)))["items"]
             if service["spec"].get("selector") and service["spec"]["selector"].items() <= template.items()
         ]
     return frozenset(ip for service in found for ip in service["spec"].get("clusterIPs") or () if ip != "None")
 
 
-def _target(cluster: ClusterTransport, kind: str, space: str, name: str) -> dict[str, Any]:
-    resource = _KINDS[kind]
+def existing(get: Callable[[str], bytes], resource: Resource, called: str, space: str, name: str) -> dict[str, Any]:
+    """An object that the user named, ``called`` so, by ``get`` of a cluster. Raises UnknownTarget where it is not there, ApiTrouble."""
     try:
-        found: dict[str, Any] = json.loads(cluster.get(resource.path(space, name)))
+        found: dict[str, Any] = json.loads(get(resource.path(space, name)))
     except ApiTrouble as error:
         if error.status != 404:
             raise
-        look = f"kubectl -n {space} get {resource.plural}"
-        raise UnknownTarget(f"no {kind} {name} in namespace {space}: {look}") from error
+        look = f"kubectl -n {space} get {resource.named}"
+        raise UnknownTarget(f"no {called} in namespace {space}: {look}") from error
     return found
 
 
@@ -121,19 +121,19 @@ class Api:
     def create(self, objects: Sequence[dict[str, Any]]) -> None:
         """Make objects of the kinds that a drain is played with. Raises ApiTrouble, also for one that is there."""
         for made in objects:
-            self.call("POST", _KINDS[made["kind"]].path(made["metadata"]["namespace"]), made)
+            self.call("POST", RESOURCE_OF[made["kind"]].path(made["metadata"]["namespace"]), made)
 
     def restart(self, space: str, deployment: str) -> None:
         """As `kubectl rollout restart` does."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         annotation = {"kubectl.kubernetes.io/restartedAt": stamp}
         patch = {"spec": {"template": {"metadata": {"annotations": annotation}}}}
-        path = _KINDS["Deployment"].path(space, deployment)
+        path = RESOURCE_OF["Deployment"].path(space, deployment)
         self.call("PATCH", path, patch, "application/strategic-merge-patch+json")
 
     def pods(self, space: str, selector: str = "") -> list[dict[str, Any]]:
         query = f"?labelSelector={selector.replace('=', '%3D').replace(',', '%2C')}" if selector else ""
-        items: list[dict[str, Any]] = self.call("GET", f"/api/v1/namespaces/{space}/pods{query}")["items"]
+        items: list[dict[str, Any]] = self.call("GET", RESOURCE_OF["Pod"].path(space) + query)["items"]
         return items
 
     def ready_pods(self, space: str, selector: str, count: int, timeout: float = 240) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ class Api:
 
     def delete_pod(self, space: str, name: str) -> float:
         """Deletes a Pod; returns when the API server had accepted it."""
-        self.call("DELETE", f"/api/v1/namespaces/{space}/pods/{name}")
+        self.call("DELETE", RESOURCE_OF["Pod"].path(space, name))
         return time.time()
 
     def orphan(self, path: str, selector: str, timeout: float = 60) -> None:
@@ -167,7 +167,7 @@ class Api:
     def clear(self, space: str) -> None:
         """Deletes the namespace's Deployments and Services, with their Pods."""
         for kind in ("Deployment", "Service"):
-            self.call("DELETE", _KINDS[kind].path(space))
+            self.call("DELETE", RESOURCE_OF[kind].path(space))
 
     def follow_log(self, space: str, pod: str, container: str, on_line: Callable[[str], None]) -> threading.Thread:
         """Calls ``on_line`` once with every line of a container's log, in a thread, until the container ends.
@@ -175,7 +175,7 @@ class Api:
         A log that stops while the container runs is asked for again and what was there is skipped: a kubelet ends it where
         its node has no inotify instance left, a proxy where it is cut.
         """
-        path = f"/api/v1/namespaces/{space}/pods/{pod}/log?follow=true&container={container}"
+        path = f"{RESOURCE_OF['Pod'].path(space, pod)}/log?follow=true&container={container}"
 
         def run() -> None:
             seen, ended = 0, False
@@ -194,7 +194,7 @@ class Api:
         """Whether a container has ended, or its Pod is gone, or the client is closed; not where the API server does
         not answer."""
         try:
-            found = self.call("GET", f"{_NAMESPACES}/{space}/pods/{pod}").get("status", {})
+            found = self.call("GET", RESOURCE_OF["Pod"].path(space, pod)).get("status", {})
         except ApiTrouble as error:
             return error.status == 404
         except SourceUnavailable:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from svcpath.errors import FormatError, SourceUnavailable, UnknownTarget
+from svcpath.drain.kube import RESOURCE_OF, existing
+from svcpath.errors import FormatError, SourceUnavailable
 from svcpath.evidence.facts.sockets import SocketTable
 from svcpath.evidence.formats import procnet
 from svcpath.evidence.formats import text as texts
@@ -149,14 +150,7 @@ def wait(
     most = 0
     observed, why = True, ""
     while True:
-        try:
-            deployment = json.loads(cluster.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{quote(name)}"))
-        except ApiTrouble as error:
-            if error.status != 404:
-                raise
-            raise UnknownTarget(
-                f"no Deployment {name} in namespace {namespace}: kubectl -n {namespace} get deploy"
-            ) from error
+        deployment = existing(cluster.get, RESOURCE_OF["Deployment"], f"Deployment {name}", namespace, name)
         at = time.monotonic() - begun
         if reported is None and is_complete(deployment):
             reported = at

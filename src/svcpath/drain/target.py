@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from svcpath.drain.kube import Api, is_ready
+from svcpath.drain.kube import RESOURCE_OF, Api, existing, is_ready
 from svcpath.drain.rollout import is_complete
 from svcpath.errors import SourceUnavailable, UnknownTarget
-from svcpath.evidence.sources.kube_client import ApiTrouble
 
 
 class Action(enum.Enum):
@@ -52,14 +51,7 @@ def leaving(pod: dict[str, Any]) -> bool:
 
 def look(api: Api, namespace: str, name: str) -> Look:
     """Raises UnknownTarget, SourceUnavailable."""
-    try:
-        deployment = api.call("GET", f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
-    except ApiTrouble as error:
-        if error.status == 404:
-            raise UnknownTarget(
-                f"no Deployment {name} in namespace {namespace}: kubectl -n {namespace} get deploy"
-            ) from error
-        raise
+    deployment = existing(api.cluster.get, RESOURCE_OF["Deployment"], f"Deployment {name}", namespace, name)
     selector = deployment["spec"].get("selector") or {}
     pods = [pod for pod in api.pods(namespace) if selects(selector, _labels(pod)) and _alive(pod)]
     template = _labels(deployment["spec"]["template"])
@@ -171,7 +163,7 @@ def act(api: Api, found: Look, action: Action) -> float:
             "kind": "DeleteOptions",
             "preconditions": {"uid": victim["metadata"]["uid"]},
         }
-        api.call("DELETE", f"/api/v1/namespaces/{found.namespace}/pods/{victim['metadata']['name']}", options)
+        api.call("DELETE", RESOURCE_OF["Pod"].path(found.namespace, victim["metadata"]["name"]), options)
     else:
         api.restart(found.namespace, found.name)
     return time.time()

@@ -13,6 +13,7 @@ from typing import Any
 
 from svcpath.drain import workload
 from svcpath.drain.balancer import Balancer, Checked, balancer
+from svcpath.drain.kube import RESOURCE_OF
 from svcpath.drain.scenarios.variant import ScenarioVariant
 from svcpath.drain.stage import DrainStage, ScenarioResult, failed, name_of, why
 from svcpath.drain.workload import WorkloadStopping
@@ -64,7 +65,7 @@ def run(stage: DrainStage, variant: ScenarioVariant) -> ScenarioResult:
         state for state in stage.api.ready_pods(stage.space, f"app={name}", 2) if state["spec"]["nodeName"] == nodes[0]
     )
     stage.answers(name)
-    made = stage.api.call("GET", f"/api/v1/namespaces/{stage.space}/services/{name}")
+    made = stage.api.call("GET", RESOURCE_OF["Service"].path(stage.space, name))
     with balancer(outside, name, _PORTS[variant.name], _node_port(made), _checked(made, variant)) as lb:
         lb.all_up()
         inner = stage.sample("new=10", "seconds=34", "timeout=3", f"http://{name}/hostname")
